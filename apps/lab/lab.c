@@ -232,7 +232,7 @@ double lab_clock(void)
 
 /* ---- The table --------------------------------------------------------- */
 
-lab_cell lab_text(const char *format, ...)
+lab_cell lab_format(const char *format, ...)
 {
     lab_cell cell = { .type = CELL_TEXT };
     va_list list;
@@ -241,6 +241,11 @@ lab_cell lab_text(const char *format, ...)
     vsnprintf(cell.text, sizeof cell.text, format, list);
     va_end(list);
     return cell;
+}
+
+lab_cell lab_text(const char *text)
+{
+    return lab_format("%s", text);
 }
 
 lab_cell lab_count(uint64_t value)
@@ -292,7 +297,7 @@ void lab_columns(const lab *l, const char *names)
 
     for (size_t size; *names; names += size + strspn(names + size, "* ")) {
         size = strcspn(names, "* ");
-        lab_cell name = lab_text("%.*s", (int)size, names);
+        lab_cell name = lab_format("%.*s", (int)size, names);
         t->is_time[t->n_columns++] = names[size] == '*';
         lab_row(l, &name, 1);
     }

@@ -116,7 +116,8 @@ typedef struct lab_cell {
     char text[48]; /* as the table shows it */
 } lab_cell;
 
-lab_cell lab_text(const char *format, ...) LIKE_PRINTF(1, 2);
+lab_cell lab_text(const char *text);
+lab_cell lab_format(const char *format, ...) LIKE_PRINTF(1, 2);
 lab_cell lab_count(uint64_t value);
 lab_cell lab_real(double value); /* NAN: none */
 lab_cell lab_none(void);

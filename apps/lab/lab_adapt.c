@@ -47,7 +47,7 @@ static bool ask(tamis *f, uint64_t stranger)
 static void row(const adapt *r, const char *part, tamis_kind kind, uint64_t asked, double theory,
                 chance_range range, uint64_t found)
 {
-    LAB_ROW(&r->lab, lab_text("%s", part), lab_text("%s", tamis_kind_name(kind)), lab_count(asked),
+    LAB_ROW(&r->lab, lab_text(part), lab_text(tamis_kind_name(kind)), lab_count(asked),
             lab_real(theory), LAB_BOUNDS(range, (double)found));
 }
 

@@ -58,7 +58,7 @@ static void show_row(const compare *r, tamis_kind kind, double fpr, const outcom
     chance_range range =
         chance_shares(chance_counts(o->probes, o->rate, o->rate, CHANCE_OUTSIDE), o->probes);
 
-    LAB_ROW(&r->lab, lab_text("%s", tamis_kind_name(kind)), lab_real(fpr), lab_real(o->bits),
+    LAB_ROW(&r->lab, lab_text(tamis_kind_name(kind)), lab_real(fpr), lab_real(o->bits),
             lab_real(log2(1 / fmax(o->plan, 0x1p-64))), lab_real(o->plan), lab_real(o->rate),
             LAB_BOUNDS(range, (double)o->hits / (double)o->probes), lab_real(o->build),
             lab_real(o->hit), lab_real(o->miss));

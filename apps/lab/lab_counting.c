@@ -27,7 +27,7 @@ static tamis *fill(const counting *r, uint32_t width)
 static void row(const counting *r, const char *part, uint32_t width, uint64_t removes,
                 double theory, chance_range range, double measured)
 {
-    LAB_ROW(&r->lab, lab_text("%s", part), lab_count(width), lab_count(removes), lab_real(theory),
+    LAB_ROW(&r->lab, lab_text(part), lab_count(width), lab_count(removes), lab_real(theory),
             LAB_BOUNDS(range, measured));
 }
 

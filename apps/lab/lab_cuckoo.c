@@ -64,9 +64,8 @@ static void show_refusal(const lab *l, int t, uint64_t slots, uint64_t filters, 
         sum += load;
     }
     double mean = sum / (double)filters;
-    LAB_ROW(l, lab_text("refusal"), lab_text("%s", tamis_kind_name(TRIED[t].kind)),
-            lab_count(slots), lab_none(), lab_real(TRIED[t].limit), lab_real(least), lab_real(mean),
-            lab_real(most));
+    LAB_ROW(l, lab_text("refusal"), lab_text(tamis_kind_name(TRIED[t].kind)), lab_count(slots),
+            lab_none(), lab_real(TRIED[t].limit), lab_real(least), lab_real(mean), lab_real(most));
     chart_put_range(seen, (double)slots, mean, least, most);
 }
 
@@ -158,9 +157,8 @@ static void show_moves(const lab *l, int t, uint64_t slots, chart_series *seen)
             keys++;
         }
         double mean = keys > first ? (double)moved / (double)(keys - first) : 0;
-        LAB_ROW(l, lab_text("moves"), lab_text("%s", tamis_kind_name(TRIED[t].kind)),
-                lab_count(slots), lab_real(LOADS[i]), lab_none(), lab_none(), lab_real(mean),
-                lab_count(most));
+        LAB_ROW(l, lab_text("moves"), lab_text(tamis_kind_name(TRIED[t].kind)), lab_count(slots),
+                lab_real(LOADS[i]), lab_none(), lab_none(), lab_real(mean), lab_count(most));
         chart_put(seen, LOADS[i], mean);
     }
     free(s.values);

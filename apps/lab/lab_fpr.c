@@ -88,7 +88,7 @@ static double try_one(const fpr *r, const char *over, double x, const tamis_plan
     chance_range range = chance_bloom(array_of(&small), tried, r->probes);
     double rate = measure(r, &small, tried), predicted = tamis_plan_rate(plan, n);
 
-    LAB_ROW(&r->lab, lab_text("%s", over), lab_count(n), lab_count(bits), lab_count(plan->hashes),
+    LAB_ROW(&r->lab, lab_text(over), lab_count(n), lab_count(bits), lab_count(plan->hashes),
             lab_real(best_rate((double)bits / (double)n)), lab_real(textbook(plan, (double)n)),
             lab_real(predicted), lab_count(tried), LAB_BOUNDS(range, rate));
     chart_put(r->predicted, x, predicted);

@@ -168,12 +168,12 @@ static void test_evenness(const hash *r, const hashes_row *function, const key_l
     double took = lab_clock() - start, sum = chi_square(r, function, hashes, k->n);
     double p = chance_chi_square(sum, degrees);
 
-    LAB_ROW(&r->lab, lab_text("buckets"), lab_text("%s", function->name), lab_text("%s", k->name),
-            lab_count(k->n), lab_real(sum), lab_real(degrees), lab_real(p),
-            lab_text("%s", verdict_of(p)), lab_none(), lab_none(), lab_none(), lab_real(took / n));
+    LAB_ROW(&r->lab, lab_text("buckets"), lab_text(function->name), lab_text(k->name),
+            lab_count(k->n), lab_real(sum), lab_real(degrees), lab_real(p), lab_text(verdict_of(p)),
+            lab_none(), lab_none(), lab_none(), lab_real(took / n));
     chart_put_name(r->bars, (double)(function - hashes_table), fmax(sum / degrees, 1e-3),
                    function->name);
-    LAB_ROW(&r->lab, lab_text("clashes"), lab_text("%s", function->name), lab_text("%s", k->name),
+    LAB_ROW(&r->lab, lab_text("clashes"), lab_text(function->name), lab_text(k->name),
             lab_count(k->n), lab_real(clashes(hashes, k->n)), lab_real(n * (n - 1) / 2 / range),
             lab_none(), lab_none(), lab_none(), lab_none(), lab_none(), lab_none());
     free(hashes);
@@ -236,9 +236,9 @@ static void test_avalanche(const hash *r, const hashes_row *function)
             sum += flips[in][out];
         }
     free(flips);
-    LAB_ROW(&r->lab, lab_text("avalanche"), lab_text("%s", function->name), lab_text("random"),
+    LAB_ROW(&r->lab, lab_text("avalanche"), lab_text(function->name), lab_text("random"),
             lab_count(keys), lab_real(sum / pairs / (double)keys), lab_real(0.5), lab_none(),
-            lab_text("%.3g %% of bits", 100 * (double)good / pairs), lab_none(), lab_none(),
+            lab_format("%.3g %% of bits", 100 * (double)good / pairs), lab_none(), lab_none(),
             lab_none(), lab_none());
 }
 
@@ -311,7 +311,7 @@ static void test_families(const hash *r)
     }
     for (size_t f = 0; f < 3; f++) {
         double found = (double)shared[f] / (double)n;
-        LAB_ROW(&r->lab, lab_text("family"), lab_text("%s", hashes_table[FAMILIES[f]].name),
+        LAB_ROW(&r->lab, lab_text("family"), lab_text(hashes_table[FAMILIES[f]].name),
                 lab_text("two"), lab_count(n), lab_real(found), lab_real(theory), lab_none(),
                 lab_none(), lab_real(range.low), lab_real(range.high), lab_inside(range, found),
                 lab_none());
@@ -375,7 +375,7 @@ static void test_halves(const hash *r, unsigned k, bool has_halves, chart_series
 
     LAB_ROW(&r->lab, lab_text("bloom"), lab_text(has_halves ? "two halves" : "k functions"),
             lab_text("random"), lab_count(n), lab_real(rate),
-            lab_real(pow(chance_fill(array, (double)n), k)), lab_none(), lab_text("k = %u", k),
+            lab_real(pow(chance_fill(array, (double)n), k)), lab_none(), lab_format("k = %u", k),
             lab_real(range.low), lab_real(range.high), lab_inside(range, rate),
             lab_real(took / (double)probes));
     chart_put_range(dots, k, rate, range.low, range.high);
@@ -470,8 +470,8 @@ static void show_typed(const hash *r)
             uint64_t h = row->hash(r->family, r->typed[k], strlen(r->typed[k]));
             uint64_t bucket = hashes_bucket(r->family, row, h);
 
-            LAB_ROW(&r->lab, lab_text("%s", row->name), lab_text("%.40s", r->typed[k]),
-                    lab_count(hashes_bits(r->family, row)), lab_text("%" PRIx64, h),
+            LAB_ROW(&r->lab, lab_text(row->name), lab_format("%.40s", r->typed[k]),
+                    lab_count(hashes_bits(r->family, row)), lab_format("%" PRIx64, h),
                     lab_count(bucket));
             if (dots)
                 chart_put_name(dots, (double)i, (double)bucket, row->name);

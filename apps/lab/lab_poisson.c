@@ -47,8 +47,8 @@ static void show_limit(const lab *l)
         uint64_t n = TRIED[i].n;
         double p = TRIED[i].p, most = -expm1(-(double)n * p) * p;
         LAB_ROW(l, lab_text("limit"),
-                lab_text("n = %" PRIu64 ", p = %g: %s by the rule", n, p,
-                         is_good_by_rule(n, p) ? "good" : "bad"),
+                lab_format("n = %" PRIu64 ", p = %g: %s by the rule", n, p,
+                           is_good_by_rule(n, p) ? "good" : "bad"),
                 lab_none(), LAB_BOUNDS(((chance_range){ 0, most }), distance(n, p)));
     }
     lab_note(l, "Limit: 'measured' is the most by which any probability of the binomial and of the "
@@ -94,7 +94,7 @@ static void compare_shares(const lab *l, chart *c, const char *part, const uint6
     for (uint64_t x = (uint64_t)fmax(mean - spread, 0); (double)x <= mean + spread; x++) {
         double p = chance_poisson(x, mean), share = (double)counts[x] / (double)n;
         chance_range range = chance_shares(chance_counts(n, p, p, CHANCE_OUTSIDE), n);
-        LAB_ROW(l, lab_text("%s", part), lab_text("x = %" PRIu64, x), lab_real(p),
+        LAB_ROW(l, lab_text(part), lab_format("x = %" PRIu64, x), lab_real(p),
                 LAB_BOUNDS(range, share));
         chart_put(theory, (double)x, p);
         chart_put_range(seen, (double)x, share, range.low, range.high);
@@ -220,7 +220,7 @@ static double try_rate(const poisson *r, curves *c, double bits, uint64_t purpos
     chance_range range = block_bounds(mean, blocks, probes);
 
     block_moments(mean, &rate, &square);
-    LAB_ROW(&r->lab, lab_text("rate"), lab_text("%g bits per key", bits), lab_real(rate),
+    LAB_ROW(&r->lab, lab_text("rate"), lab_format("%g bits per key", bits), lab_real(rate),
             LAB_BOUNDS(range, share));
     chart_put(c->plain, bits, pow(-expm1(-8 * mean / 256), 8));
     chart_put(c->theory, bits, rate);

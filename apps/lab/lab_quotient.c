@@ -143,8 +143,7 @@ static void show_shares(const lab *l, const clusters *c, double load, chart_seri
         double p = bin < N_BINS - 1 ? bin_chance(load, bin) : last_chance(load);
         chance_range range = chance_shares(chance_counts(c->n, p, p, CHANCE_OUTSIDE), c->n);
         double share = (double)c->bins[bin] / (double)c->n;
-        LAB_ROW(l, lab_real(load), lab_text("%s", BINS[bin]), lab_real(p),
-                LAB_BOUNDS(range, share));
+        LAB_ROW(l, lab_real(load), lab_text(BINS[bin]), lab_real(p), LAB_BOUNDS(range, share));
         chart_put_name(theory, bin, p, BINS[bin]);
         chart_put_range(seen, bin, share, range.low, range.high);
     }

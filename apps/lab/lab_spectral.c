@@ -70,7 +70,7 @@ static void count_words(const lab *l, int method, char *const *words, size_t n)
     for (size_t i = 0; i < n; i++) {
         if (times_in(words, i, words[i]))
             continue;
-        LAB_ROW(l, lab_text("%s", tamis_kind_name(METHODS[method].kind)), lab_text("%s", words[i]),
+        LAB_ROW(l, lab_text(tamis_kind_name(METHODS[method].kind)), lab_text(words[i]),
                 lab_count(times_in(words, n, words[i])),
                 lab_count(tamis_count(f, tamis_hasher_key(&hasher, words[i], strlen(words[i])))));
     }
@@ -151,7 +151,7 @@ static void show_small(const spectral *r, int method)
     chance_range range = chance_shares(chance_counts(filters, p, p, CHANCE_OUTSIDE), filters);
     if (method > 0)
         range.low = 0; /* the other two are to be better than that */
-    LAB_ROW(&r->lab, lab_text("small"), lab_text("%s", tamis_kind_name(METHODS[method].kind)),
+    LAB_ROW(&r->lab, lab_text("small"), lab_text(tamis_kind_name(METHODS[method].kind)),
             lab_text("any"), lab_real(p), LAB_BOUNDS(range, (double)wrong / (double)filters),
             lab_none(), lab_none(), lab_none());
     free(z.sums);
@@ -187,10 +187,9 @@ static void show_errors(const spectral *r, int method, const char *ranks, const 
 {
     double keys = e->keys > 0 ? (double)e->keys : 1;
 
-    LAB_ROW(&r->lab, lab_text("stream"), lab_text("%s", tamis_kind_name(METHODS[method].kind)),
-            lab_text("%s", ranks), lab_real(theory),
-            LAB_BOUNDS(CHANCE_UNKNOWN, (double)e->wrong / keys), lab_real(e->excess / keys),
-            lab_count(e->under), lab_real(bits));
+    LAB_ROW(&r->lab, lab_text("stream"), lab_text(tamis_kind_name(METHODS[method].kind)),
+            lab_text(ranks), lab_real(theory), LAB_BOUNDS(CHANCE_UNKNOWN, (double)e->wrong / keys),
+            lab_real(e->excess / keys), lab_count(e->under), lab_real(bits));
 }
 
 static const char *const RANKS[] = { "1-100", "101-1000", "1001-10000", "10001-" };

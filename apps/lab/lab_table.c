@@ -204,7 +204,7 @@ static void show_row(const table *r, tables_way way, bool is_hit, size_t n, doub
         range = chance_means(chances, r->slots + 1, r->tables);
     }
     free(chances);
-    LAB_ROW(&r->lab, lab_text("%s", tables_ways[way].name), lab_text(is_hit ? "hit" : "miss"),
+    LAB_ROW(&r->lab, lab_text(tables_ways[way].name), lab_text(is_hit ? "hit" : "miss"),
             lab_real(load), lab_count(n), lab_real(textbook(way, is_hit, load)),
             lab_real(way == TABLES_QUADRATIC ? NAN : exact_mean(way, is_hit, slots, (double)n)),
             LAB_BOUNDS(range, measured));
@@ -330,7 +330,7 @@ static void show_step(const lab *l, const book *b, const char *what, size_t key,
 {
     tables_place p = tables_get(&b->t, key, b->lines[key].hash);
 
-    LAB_ROW(l, lab_text("%s", what), lab_text("%s", b->lines[key].name),
+    LAB_ROW(l, lab_text(what), lab_text(b->lines[key].name),
             lab_count(b->lines[key].hash % b->t.slots), p.found ? lab_count(p.slot) : lab_none(),
             lab_count(p.probes), p.found ? lab_count(p.entry->value) : lab_none(),
             lab_text(done ? "yes" : "no"));
