@@ -38,6 +38,20 @@ typedef struct experiment {
     void (*run)(void *request);
 } experiment;
 
+/* The experiment of a file: its `options` and its `run`, a request that is called as it is, with
+ * defaults, and the kinds that it needs. */
+#define LAB_EXPERIMENT(of, needs, ...)                             \
+    const experiment lab_##of = { .name = #of,                     \
+                                  .help = help_lab_##of,           \
+                                  .kinds = needs,                  \
+                                  .options = options,              \
+                                  .request = &(of){ __VA_ARGS__ }, \
+                                  .run = run }
+#define LAB_NEEDS(...) \
+    {                  \
+        __VA_ARGS__    \
+    }
+
 #define LAB_X(name) extern const experiment lab_##name;
 LAB_EXPERIMENTS(LAB_X)
 #undef LAB_X

@@ -167,11 +167,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const experiment lab_adapt = {
-    .name = "adapt",
-    .help = help_lab_adapt,
-    .kinds = { TAMIS_CQF, TAMIS_CUCKOO, TAMIS_ACF, TAMIS_AQF },
-    .options = options,
-    .request = &(adapt){ .lab = { 0 } },
-    .run = run,
-};
+LAB_EXPERIMENT(adapt, LAB_NEEDS(TAMIS_CQF, TAMIS_CUCKOO, TAMIS_ACF, TAMIS_AQF), .lab = { 0 });

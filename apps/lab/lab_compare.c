@@ -181,10 +181,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const experiment lab_compare = {
-    .name = "compare",
-    .help = help_lab_compare,
-    .options = options,
-    .request = &(compare){ .lab = { 0 } },
-    .run = run,
-};
+LAB_EXPERIMENT(compare, LAB_NEEDS(TAMIS_NO_KIND), .lab = { 0 });

@@ -194,11 +194,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const experiment lab_counting = {
-    .name = "counting",
-    .help = help_lab_counting,
-    .kinds = { TAMIS_COUNTING },
-    .options = options,
-    .request = &(counting){ .slots = 10 },
-    .run = run,
-};
+LAB_EXPERIMENT(counting, LAB_NEEDS(TAMIS_COUNTING), .slots = 10);

@@ -192,11 +192,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const experiment lab_cuckoo = {
-    .name = "cuckoo",
-    .help = help_lab_cuckoo,
-    .kinds = { TAMIS_CUCKOO, TAMIS_CUCKOO_BUCKETS },
-    .options = options,
-    .request = &(cuckoo){ .slots = 8192 },
-    .run = run,
-};
+LAB_EXPERIMENT(cuckoo, LAB_NEEDS(TAMIS_CUCKOO, TAMIS_CUCKOO_BUCKETS), .slots = 8192);

@@ -238,11 +238,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const experiment lab_fpr = {
-    .name = "fpr",
-    .help = help_lab_fpr,
-    .kinds = { TAMIS_BLOOM },
-    .options = options,
-    .request = &(fpr){ .kind = TAMIS_BLOOM, .keys = 1000000 },
-    .run = run,
-};
+LAB_EXPERIMENT(fpr, LAB_NEEDS(TAMIS_BLOOM), .kind = TAMIS_BLOOM, .keys = 1000000);

@@ -534,10 +534,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const experiment lab_hash = {
-    .name = "hash",
-    .help = help_lab_hash,
-    .options = options,
-    .request = &(hash){ .buckets = 1021 },
-    .run = run,
-};
+LAB_EXPERIMENT(hash, LAB_NEEDS(TAMIS_NO_KIND), .buckets = 1021);

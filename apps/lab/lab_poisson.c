@@ -276,11 +276,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const experiment lab_poisson = {
-    .name = "poisson",
-    .help = help_lab_poisson,
-    .kinds = { TAMIS_BLOCKED },
-    .options = options,
-    .request = &(poisson){ .bits = 10 },
-    .run = run,
-};
+LAB_EXPERIMENT(poisson, LAB_NEEDS(TAMIS_BLOCKED), .bits = 10);

@@ -218,11 +218,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const experiment lab_quotient = {
-    .name = "quotient",
-    .help = help_lab_quotient,
-    .kinds = { TAMIS_QUOTIENT },
-    .options = options,
-    .request = &(quotient){ .lab = { 0 } },
-    .run = run,
-};
+LAB_EXPERIMENT(quotient, LAB_NEEDS(TAMIS_QUOTIENT), .lab = { 0 });

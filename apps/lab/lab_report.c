@@ -243,14 +243,16 @@ void report_begin(buffer *page, uint64_t seed)
     buffer_print(page, "</ul>\n");
 }
 
-/* Paragraphs are parted by empty lines. */
-static void put_paragraphs(buffer *page, const char *text, size_t size)
+/* Empty lines are between them, and a line end follows the last. */
+static void put_paragraphs(buffer *page, span text)
 {
-    for (const char *end, *stop = text + size; text < stop; text = end + strspn(end, "\n")) {
+    const char *end, *stop = text.at + text.size - 1;
+
+    for (const char *at = text.at; at < stop; at = end + 2) {
         buffer part = { 0 };
-        end = memmem(text, (size_t)(stop - text), "\n\n", 2);
+        end = memmem(at, (size_t)(stop - at), "\n\n", 2);
         end = end ? end : stop;
-        buffer_print(&part, "%.*s", (int)(end - text), text);
+        buffer_print(&part, "%.*s", (int)(end - at), at);
         put_element(page, "p", part.bytes);
         buffer_print(page, "\n");
         buffer_free(&part);
@@ -260,13 +262,14 @@ static void put_paragraphs(buffer *page, const char *text, size_t size)
 void report_section(buffer *page, const experiment *e, const lab_result *t)
 {
     buffer_print(page, "<section id=\"%s\">\n<h2>%s</h2>\n", e->name, e->name);
-    span about = help_about(e->help);
-    put_paragraphs(page, about.at, about.size);
+    put_paragraphs(page, help_about(e->help));
     buffer_print(page, "<p><img src=\"%s.svg\" alt=\"", e->name);
     svg_escape(page, help_summary(e->help));
     buffer_print(page, "\"></p>\n");
-    for (const char *note = NULL; (note = buffer_next_text(&t->notes, note));)
-        put_paragraphs(page, note, strlen(note));
+    for (const char *note = NULL; (note = buffer_next_text(&t->notes, note));) {
+        put_element(page, "p", note);
+        buffer_print(page, "\n");
+    }
     buffer_print(page, "<div class=\"scroll\"><table>\n");
     put_lines(page, t, &HTML);
     buffer_print(page,

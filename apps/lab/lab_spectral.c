@@ -287,11 +287,5 @@ static const option_row options[] = {
     { 0 },
 };
 
-const experiment lab_spectral = {
-    .name = "spectral",
-    .help = help_lab_spectral,
-    .kinds = { TAMIS_SPECTRAL, TAMIS_SPECTRAL_MI, TAMIS_SPECTRAL_RM },
-    .options = options,
-    .request = &(spectral){ .power = 1 },
-    .run = run,
-};
+LAB_EXPERIMENT(spectral, LAB_NEEDS(TAMIS_SPECTRAL, TAMIS_SPECTRAL_MI, TAMIS_SPECTRAL_RM),
+               .power = 1);

@@ -439,10 +439,4 @@ static const option_row options[] = {
     { 0 },
 };
 
-const experiment lab_table = {
-    .name = "table",
-    .help = help_lab_table,
-    .options = options,
-    .request = &(table){ .way = TABLES_N },
-    .run = run,
-};
+LAB_EXPERIMENT(table, LAB_NEEDS(TAMIS_NO_KIND), .way = TABLES_N);
