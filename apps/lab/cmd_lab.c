@@ -1,6 +1,5 @@
 /* cmd_lab.c - tamis lab: experiments with filters, each with a table, a CSV and a picture. */
 #include <stdio.h>
-#include <string.h>
 
 #include "args/help.h"
 #include "commands.h"

@@ -2,8 +2,6 @@
  * two. */
 #include "hashes.h"
 
-#include <string.h>
-
 /* ---- Bytes ------------------------------------------------------------- */
 
 /* Up to eight bytes, the first is the lowest. */

@@ -158,7 +158,7 @@ static void run(void *request)
     pictures p = { 0 };
 
     r->keys = lab_choice(l, r->keys, 50000, 2000);
-    r->probes = lab_choice(l, r->probes, 2 * r->keys, 2 * r->keys);
+    r->probes = r->probes ? r->probes : 2 * r->keys;
     lab_columns(l,
                 "kind asked bits least predicted now low high measured inside build* hit* miss*");
     begin_pictures(&p, l);

@@ -266,7 +266,7 @@ static void run(void *request)
         return;
     }
     r->keys = lab_choice(l, r->keys, 50000, 2000);
-    r->adds = lab_choice(l, r->adds, 20 * r->keys, 20 * r->keys);
+    r->adds = r->adds ? r->adds : 20 * r->keys;
     lab_columns(l, "part method ranks theory low high wrong inside excess under bits");
     for (int method = 0; method < N_METHODS; method++)
         show_small(r, method);

@@ -414,7 +414,8 @@ static void run(void *request)
     table *r = request;
     const lab *l = &r->lab;
 
-    r->slots = lab_choice(l, r->slots, r->n_typed ? 1000 : 256, r->n_typed ? 1000 : 256);
+    if (!r->slots)
+        r->slots = r->n_typed ? 1000 : 256;
     r->tables = lab_choice(l, r->tables, 5000, 300);
     if (r->n_typed) {
         type_table(r);

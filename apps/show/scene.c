@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "scene.h"
-#include "term/message.h"
 
 const char *scene_deed_name(deed_type type)
 {

@@ -1,5 +1,4 @@
 /* scene_json.c - scenes for machines. */
-#include <string.h>
 
 #include "filters/shape.h"
 #include "scene.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "scene.h"
-#include "term/message.h"
 #include "toy_filter.h"
 
 typedef struct subsets {

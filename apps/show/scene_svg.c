@@ -1,5 +1,4 @@
 /* scene_svg.c - scenes as a picture for pages. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

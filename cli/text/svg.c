@@ -1,7 +1,6 @@
 /* svg.c - pictures as SVG. Colours are classes of a style sheet, so that the viewer of a picture
  * chooses between white and dark paper. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "svg.h"
