@@ -285,7 +285,7 @@ void lab_row(const lab *l, const lab_cell *cells, size_t n)
     for (size_t i = 0; i < n; i++)
         if (cells[i].type == CELL_INSIDE) {
             t->tested++;
-            t->inside += cells[i].count;
+            t->inside += cells[i].count != 0;
         }
 }
 

@@ -20,7 +20,8 @@ enum { TYPED_MAX = 64 };
 
 typedef struct table {
     lab lab;
-    uint64_t slots, tables;
+    size_t slots;
+    uint64_t tables;
     tables_way way; /* TABLES_N: all */
     typed typed[TYPED_MAX];
     size_t n_typed;
@@ -260,7 +261,7 @@ static void sweep_all(const table *r)
     lab_note(&r->lab,
              "Half full, all are fast. At nine tenths a miss looks at %.3g slots in linear "
              "probing, at %.3g in double hashing and at %.3g in Robin Hood order, by the textbook. "
-             "'exact' is for %" PRIu64 " slots, which are fewer than the textbook has in mind.",
+             "'exact' is for %zu slots, which are fewer than the textbook has in mind.",
              textbook(TABLES_LINEAR, false, 0.9), textbook(TABLES_DOUBLE, false, 0.9),
              textbook(TABLES_ROBIN_HOOD, false, 0.9), r->slots);
 }
