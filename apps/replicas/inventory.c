@@ -1,7 +1,6 @@
 /* inventory.c - what a list or a folder holds, as lines. */
 #include "inventory.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

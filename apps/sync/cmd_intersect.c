@@ -1,7 +1,6 @@
 /* cmd_intersect.c - tamis intersect: the lines that two machines have in common. */
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -403,18 +402,11 @@ static void print_plan(const request *r, double common)
 
 /* ---- Command ----------------------------------------------------------- */
 
-static void take_memory(void *into, const args *a)
+static void check_options(void *into, const args *a)
 {
     request *r = into;
 
-    r->talk.memory = args_bytes(a);
     r->wish.memory = r->talk.memory / 2;
-}
-
-static void check_options(void *into, const args *a)
-{
-    const request *r = into;
-
     connect_check(&r->way, a);
     if (r->wish.kind && !intersect_takes(r->wish.kind, r->wish.is_raw))
         args_refuse(a, tamis_kind_can(r->wish.kind) & TAMIS_IS_INDEXED
@@ -442,7 +434,7 @@ static const option_row options[] = {
       TO_CONSTANT(request, wish.form, INTERSECT_UNCODED) },
     { 0, "plan", NULL, "tell which filter would be sent, and send none", TO_FLAG(request, plans) },
     { 0, "memory", "SIZE", "memory it may take: 512M, 4G; more waits on disk",
-      .take = take_memory },
+      TO_SIZE(request, talk.memory) },
     OPTIONS(traffic_options, request, wants),
     OPTIONS(connect_options, request, way),
     OPTIONS(key_options, request, source),

@@ -1,7 +1,6 @@
 /* cmd_reconcile.c - tamis reconcile: what differs between two sets, and how to end that. */
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,10 +2,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "commands.h"
+#include "filters/spec.h"
 #include "sync_job.h"
 #include "term/progress.h"
 #include "text/json.h"
@@ -78,8 +78,7 @@ static void request_from(sync_job *work, const char *path, bool pushes)
 {
     work->tree = tree_open(path);
     work->is_watched = true;
-    if (getrandom(work->secret, sizeof work->secret, 0) != sizeof work->secret)
-        die_errno("read", "random bytes");
+    draw_secret(work->secret);
     greet(work, true);
     ask(work, pushes);
     if (pushes)

@@ -3,7 +3,6 @@
  * About as many symbols as it should take come first; then a few more at a time are asked for. No
  * set takes more than some two for each key there is: who sends more lies. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "exchange.h"
 #include "term/message.h"

@@ -3,7 +3,6 @@
  * What does not fit in memory goes to a file, sorted, one run after the other: 24 bytes for each
  * element. Each time that one goes through them, the runs are merged. */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "files/scratch.h"

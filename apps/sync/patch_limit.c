@@ -3,21 +3,15 @@
 
 static uint64_t sum_of_times(uint64_t free_of_charge, uint64_t times, uint64_t received)
 {
-    uint64_t most;
-
-    return __builtin_mul_overflow(received, times, &most) ||
-                   __builtin_add_overflow(most, free_of_charge, &most)
-               ? UINT64_MAX
-               : most;
+    return received > (UINT64_MAX - free_of_charge) / times ? UINT64_MAX
+                                                            : free_of_charge + times * received;
 }
 
 uint64_t growth_most(uint64_t old_size, uint64_t received)
 {
-    uint64_t both;
-
-    return __builtin_add_overflow(old_size, received, &both)
+    return received > UINT64_MAX - old_size
                ? UINT64_MAX
-               : sum_of_times(GROWTH_FREE, GROWTH_TIMES, both);
+               : sum_of_times(GROWTH_FREE, GROWTH_TIMES, old_size + received);
 }
 
 uint64_t growth_unpacked_most(uint64_t received)

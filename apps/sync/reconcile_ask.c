@@ -8,7 +8,6 @@
  * and 1.355 are needed, in five or six rounds. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "filters/spec.h"
 #include "key_set.h"
@@ -94,12 +93,8 @@ static bool take_symbols(asking *a, uint64_t n)
 {
     bool is_fine = true;
 
-    while (n > 0) {
-        uint64_t taken;
-
+    for (uint64_t taken; n > 0; n -= taken, a->taken += taken) {
         is_fine &= take_frame(a, n, &taken);
-        a->taken += taken;
-        n -= taken;
         line_breathe(a->r->line);
     }
     return is_fine;

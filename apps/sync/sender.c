@@ -1,6 +1,5 @@
 /* sender.c - the side that has the files as they shall be. */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "byte_stream.h"
