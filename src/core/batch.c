@@ -83,27 +83,21 @@ static void batch_count(const tamis *f, uint64_t *counts, const uint64_t *keys, 
     }
 }
 
-static tamis_status batch_add(tamis *f, size_t *added, const uint64_t *keys, size_t n)
+tamis_status tamis__batch_put(tamis *f, size_t *done, const uint64_t *keys, const uint64_t *values,
+                              size_t n)
 {
-    for (*added = 0; *added < n; ++*added) {
-        batch_touch(f, keys, *added, n);
-        tamis_status status = f->ops.add(f, keys[*added], 1);
+    for (*done = 0; *done < n; ++*done) {
+        batch_touch(f, keys, *done, n);
+        tamis_status status = f->ops.add(f, keys[*done], values ? values[*done] : 1);
         if (status)
             return status;
     }
     return TAMIS_OK;
 }
 
-tamis_status tamis__batch_put(tamis *f, size_t *done, const uint64_t *keys, const uint64_t *values,
-                              size_t n)
+static tamis_status batch_add(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
-    for (*done = 0; *done < n; ++*done) {
-        batch_touch(f, keys, *done, n);
-        tamis_status status = f->ops.add(f, keys[*done], values[*done]);
-        if (status)
-            return status;
-    }
-    return TAMIS_OK;
+    return tamis__batch_put(f, added, keys, NULL, n);
 }
 
 static size_t batch_remove(tamis *f, const uint64_t *keys, size_t n)

@@ -13,7 +13,8 @@ enum { TAMIS_FEW = 2 };
 
 size_t tamis__batch_get(const tamis *f, uint64_t *values, uint64_t *hits, const uint64_t *keys,
                         size_t n);
-/* In order. On failure, *done pairs are in and the rest is not. */
+/* In order: keys with their values or, if these are NULL, once each. On failure, *done of them are
+ * in and the rest is not. */
 tamis_status tamis__batch_put(tamis *f, size_t *done, const uint64_t *keys, const uint64_t *values,
                               size_t n);
 

@@ -81,7 +81,7 @@ tamis_status tamis_put(tamis *f, uint64_t key, uint64_t value)
     tamis_status status = filter_open_for_clearing(f);
     if (!status)
         status = f->ops.add(f, key, value);
-    return status == TAMIS_FULL ? tamis__grow_put(f, key, value) : status;
+    return status == TAMIS_FULL ? tamis__grow(f, key, value) : status;
 }
 
 tamis_status tamis_remove(tamis *f, uint64_t key)
@@ -136,22 +136,34 @@ void tamis_count_many(const tamis *f, uint64_t *counts, const uint64_t *keys, si
     f->ops.count_many(f, counts, keys, n);
 }
 
+/* Keys with their values or, if these are NULL, once each. */
+static tamis_status filter_add_batch(tamis *f, size_t *done, const uint64_t *keys,
+                                     const uint64_t *values, size_t n)
+{
+    return values ? tamis__batch_put(f, done, keys, values, n) : f->ops.add_many(f, done, keys, n);
+}
+
+static tamis_status filter_add_all(tamis *f, size_t *done, const uint64_t *keys,
+                                   const uint64_t *values, size_t n)
+{
+    tamis_status status = filter_add_batch(f, done, keys, values, n);
+
+    while (status == TAMIS_FULL &&
+           !(status = tamis__grow(f, keys[*done], values ? values[*done] : 1))) {
+        size_t more, at = ++*done;
+        status = filter_add_batch(f, &more, keys + at, values ? values + at : NULL, n - at);
+        *done += more;
+    }
+    return status;
+}
+
 tamis_status tamis_add_many(tamis *f, size_t *added, const uint64_t *keys, size_t n)
 {
     *added = 0;
     if (!filter_adds(f))
         return TAMIS_CANNOT;
     tamis_status status = filter_open_for_adding(f, n);
-    if (status)
-        return status;
-    status = f->ops.add_many(f, added, keys, n);
-    while (status == TAMIS_FULL && !(status = tamis__grow(f, keys[*added], 1))) {
-        size_t more;
-        ++*added;
-        status = f->ops.add_many(f, &more, keys + *added, n - *added);
-        *added += more;
-    }
-    return status;
+    return status ? status : filter_add_all(f, added, keys, NULL, n);
 }
 
 tamis_status tamis_put_many(tamis *f, size_t *done, const uint64_t *keys, const uint64_t *values,
@@ -161,16 +173,7 @@ tamis_status tamis_put_many(tamis *f, size_t *done, const uint64_t *keys, const 
     if (!ops_put(&f->ops))
         return TAMIS_CANNOT;
     tamis_status status = filter_open_for_clearing(f);
-    if (status)
-        return status;
-    status = tamis__batch_put(f, done, keys, values, n);
-    while (status == TAMIS_FULL && !(status = tamis__grow_put(f, keys[*done], values[*done]))) {
-        size_t more;
-        ++*done;
-        status = tamis__batch_put(f, &more, keys + *done, values + *done, n - *done);
-        *done += more;
-    }
-    return status;
+    return status ? status : filter_add_all(f, done, keys, values, n);
 }
 
 tamis_status tamis_add_concurrent(tamis *f, size_t *added, const uint64_t *keys, size_t n)
@@ -211,7 +214,7 @@ tamis_status tamis_adapt(tamis *f, uint64_t key)
     tamis_status status = filter_open_for_clearing(f);
     if (!status)
         status = f->ops.adapt(f, key);
-    return status == TAMIS_FULL ? tamis__grow_adapt(f, key) : status;
+    return status == TAMIS_FULL ? tamis__grow(f, key, 0) : status;
 }
 
 tamis_status tamis_forget_adaptations(tamis *f)

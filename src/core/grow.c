@@ -9,11 +9,10 @@
 #include "core/order.h"
 #include "core/plan.h"
 
-/* What found no room: copies of a key, or a key with a value; all that another filter holds; or
- * what tells the key of no copies from one that is there. */
+/* What found no room: copies of a key, or a key with a value, n as in add(); 0: what tells the key
+ * from one that is there. Or all that another filter holds. */
 typedef struct grow_load {
-    uint64_t key, times;
-    uint64_t value; /* of kinds that take values */
+    uint64_t key, n;
     const tamis *other;
 } grow_load;
 
@@ -21,9 +20,7 @@ static tamis_status grow_put(tamis *f, const grow_load *l)
 {
     if (l->other)
         return f->ops.merge(f, l->other);
-    if (!l->times)
-        return f->ops.adapt(f, l->key);
-    return f->ops.add(f, l->key, ops_put(&f->ops) ? l->value : l->times);
+    return l->n || !f->ops.adapt ? f->ops.add(f, l->key, l->n) : f->ops.adapt(f, l->key);
 }
 
 /* Slots in use; where each key takes one, the keys. */
@@ -35,10 +32,11 @@ static uint64_t grow_used(const tamis *f)
 /* Slots that the filter needs with the load. */
 static uint64_t grow_needed(const tamis *f, const grow_load *l)
 {
-    uint64_t copies = l->times < f->plan.ceiling ? l->times : f->plan.ceiling, needed;
-    uint64_t more = l->other      ? grow_used(l->other)
-                    : f->ops.room ? f->ops.room(f, 0, copies + !copies).needed
-                                  : copies;
+    uint64_t copies = l->n < f->plan.ceiling ? l->n : f->plan.ceiling, needed;
+    uint64_t more = l->other           ? grow_used(l->other)
+                    : f->ops.room      ? f->ops.room(f, 0, copies + !copies).needed
+                    : ops_put(&f->ops) ? 1
+                                       : copies;
 
     return add_overflows(grow_used(f), more, &needed) ? UINT64_MAX : needed;
 }
@@ -82,16 +80,9 @@ static tamis_status grow_until_it_fits(tamis *f, const grow_load *l)
     return status;
 }
 
-tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times)
+tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t n)
 {
-    const grow_load l = { .key = key, .times = times };
-
-    return grow_until_it_fits(f, &l);
-}
-
-tamis_status tamis__grow_put(tamis *f, uint64_t key, uint64_t value)
-{
-    const grow_load l = { .key = key, .times = 1, .value = value };
+    const grow_load l = { .key = key, .n = n };
 
     return grow_until_it_fits(f, &l);
 }
@@ -106,13 +97,6 @@ tamis_status tamis__exclude(tamis *f, const uint64_t *excluded, size_t m, bool *
         *is_done &= status == TAMIS_PRESENT;
     }
     return TAMIS_OK;
-}
-
-tamis_status tamis__grow_adapt(tamis *f, uint64_t key)
-{
-    const grow_load l = { .key = key };
-
-    return grow_until_it_fits(f, &l);
 }
 
 tamis_status tamis__grow_merge(tamis *f, const tamis *g)

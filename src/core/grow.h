@@ -4,11 +4,9 @@
 
 #include "filter.h"
 
-/* Adds to a filter that is full, with twice the room or more if it grows; else TAMIS_FULL. */
-tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t times);
-tamis_status tamis__grow_put(tamis *f, uint64_t key, uint64_t value);
-/* As tamis_adapt(), of a filter that is full. */
-tamis_status tamis__grow_adapt(tamis *f, uint64_t key);
+/* Adds to a filter that is full, with twice the room or more if it grows; else TAMIS_FULL. n is
+ * what add() of the kind takes; in adaptive kinds 0 is as tamis_adapt(). */
+tamis_status tamis__grow(tamis *f, uint64_t key, uint64_t n);
 /* Adapts to those of these keys that are found and not in f. In kinds where one adaptation may undo
  * another it takes several rounds, until none sets *is_done to false: TAMIS_FULL if these are not
  * enough. */
