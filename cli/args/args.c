@@ -220,6 +220,7 @@ void args_read(args *a, void *request)
 {
     place next;
 
+    optind = 0; /* begins with the first argument, whatever was read before */
     while (next_place(a, &next))
         take(a, next.row, (char *)request + next.base);
     if (a->command->options)
@@ -243,11 +244,6 @@ bool args_given_any(const args *a, const option_row *table)
     for (; is_row(table) && !given; table++)
         given = table->included ? args_given_any(a, table->included) : args_given(a, table->name);
     return given;
-}
-
-void args_restart(void)
-{
-    optind = 0;
 }
 
 char **args_operands(const args *a, size_t min, size_t max, const char *what)
@@ -314,7 +310,7 @@ static bool has_verb(const char *verbs, const char *verb)
     return i < l.n;
 }
 
-void args_check_verb(const args *a, const char *verb)
+static void check_verb(const args *a, const char *verb)
 {
     const option_row *row;
 
@@ -331,7 +327,7 @@ size_t args_verb(const args *a, const char *word)
     split_verbs(&l, a->command->verbs);
     for (size_t i = 0; i < l.n; i++)
         if (strcmp(l.names[i], word) == 0) {
-            args_check_verb(a, word);
+            check_verb(a, word);
             return i;
         }
     refuse_verb(a, &l, word);

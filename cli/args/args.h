@@ -135,14 +135,11 @@ void args_read(args *a, void *request);
 bool args_given(const args *a, const char *name);
 /* Whether one of the table was. */
 bool args_given_any(const args *a, const option_row *table);
-/* Other arguments come next: begin with the first of them. */
-void args_restart(void);
 /* The operands, `min` to `max` of them; NULL follows the last. */
 char **args_operands(const args *a, size_t min, size_t max, const char *what);
 /* Which of the command's verbs it is, from 0. Another word ends the program, and so does an option
  * that is for other verbs. */
 size_t args_verb(const args *a, const char *word);
-void args_check_verb(const args *a, const char *verb);
 _Noreturn void args_refuse(const args *a, const char *why);
 
 /* Ends the program: "--NAME 'VALUE' is not `expected`". */
@@ -178,8 +175,6 @@ extern const option_row input_options[];    /* those of them that are not about 
 extern const option_row progress_options[]; /* for no struct; input_options include them */
 extern const option_row quiet_options[];    /* for no struct: where --quiet means nothing else */
 
-/* One per CPU, at most 8. */
-unsigned threads_default(void);
 source source_default(void);
 /* Takes the operands: a FILE, which is returned, and INPUTs; without `what`, INPUTs only. */
 const char *source_operands(source *s, const args *a, const char *what);

@@ -158,7 +158,8 @@ const option_row key_options[] = {
 
 /* ---- Sources ----------------------------------------------------------- */
 
-unsigned threads_default(void)
+/* One per CPU, at most 8. */
+static unsigned threads_default(void)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
 

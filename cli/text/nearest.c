@@ -43,7 +43,9 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
     return last[m];
 }
 
-const char *nearest(const char *word, name_list *at, const void *ctx)
+/* NULL if no name is near: so few letters wrong, missing, added or exchanged that no more than a
+ * third of the word is. */
+static const char *nearest(const char *word, name_list *at, const void *ctx)
 {
     size_t size = strlen(word), wrong = size / 3 + 1;
     const char *best = NULL, *name;

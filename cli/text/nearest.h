@@ -7,10 +7,6 @@
 /* The i-th name, or NULL after the last. */
 typedef const char *name_list(const void *ctx, size_t i);
 
-/* NULL if no name is near: so few letters wrong, missing, added or exchanged that no more than a
- * third of the word is. */
-const char *nearest(const char *word, name_list *at, const void *ctx);
-
 /* Room for " Did you mean '...'?". */
 enum { HINT_SIZE = 80 };
 

@@ -87,7 +87,6 @@ static request read_words(args *a, char **words)
     *a = (args){ .command = &made, .argv = words };
     while (words[a->argc])
         a->argc++;
-    args_restart();
     args_read(a, &r);
     return r;
 }
