@@ -42,7 +42,15 @@ if(TAMIS_SANITIZE)
     add_compile_options(-fsanitize=${TAMIS_SANITIZE} -fno-sanitize-recover=all -Wno-maybe-uninitialized
                         -fno-omit-frame-pointer $<$<CONFIG:RelWithDebInfo>:${level}$<SEMICOLON>-g1>)
     add_compile_definitions(XXH_NO_INLINE_HINTS=1) # which -Og cannot follow
-    add_link_options(-fsanitize=${TAMIS_SANITIZE})
+    # What is undefined is an illegal instruction, of which AddressSanitizer says where it is. Data that
+    # describe each place where one might be, and a library that prints them, are half of a program: a
+    # sixth of the time to compile it, and a third of each start.
+    set(linked ${TAMIS_SANITIZE})
+    if(TAMIS_SANITIZE STREQUAL "address,undefined" AND NOT TAMIS_FUZZ)
+        add_compile_options(-fsanitize-undefined-trap-on-error)
+        set(linked address)
+    endif()
+    add_link_options(-fsanitize=${linked})
     # Their data are full of addresses, which a program at a fixed place need not work out whenever it
     # starts: half of what a start costs, and scripts start programs by the thousand.
     if(TAMIS_SANITIZE MATCHES address)

@@ -30,7 +30,7 @@ function(tamis_tests_of_applications found pattern)
     set(${found} ${all} PARENT_SCOPE)
 endfunction()
 
-set(environment UBSAN_OPTIONS=print_stacktrace=1 PYTHONDONTWRITEBYTECODE=1
+set(environment ASAN_OPTIONS=handle_sigill=1 PYTHONDONTWRITEBYTECODE=1
                 "TSAN_OPTIONS=halt_on_error=1 second_deadlock_stack=1")
 if(TAMIS_SANITIZE)
     list(APPEND environment TAMIS_SANITIZED=1)
@@ -187,7 +187,7 @@ if(TAMIS_SANITIZE)
     endif()
     # A short run takes twice the time if leaks are looked for, which the tests of the library do, and
     # a tenth less if it is not noted who called those that allocate.
-    set(scripts_environment ASAN_OPTIONS=detect_leaks=0:malloc_context_size=1)
+    set(scripts_environment ASAN_OPTIONS=handle_sigill=1:detect_leaks=0:malloc_context_size=1)
 endif()
 
 # What these look at besides the library: parts of the command line and of the module for Redis.

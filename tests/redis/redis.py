@@ -245,7 +245,7 @@ def preload_sanitizer(module):
                            subprocess.run(["ldd", module], capture_output=True, text=True).stdout)
     if not libraries:
         sys.exit(f"{module}: no library of a sanitizer is loaded with it")
-    os.environ.update(LD_PRELOAD=":".join(libraries), ASAN_OPTIONS="detect_leaks=0")
+    os.environ.update(LD_PRELOAD=":".join(libraries), ASAN_OPTIONS="handle_sigill=1:detect_leaks=0")
 
 
 def module_or_skip():
