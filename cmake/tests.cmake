@@ -87,6 +87,7 @@ function(tamis_program target)
     endif()
     target_include_directories(${target} PRIVATE include src tests cli)
     target_link_libraries(${target} PRIVATE PkgConfig::cmocka m Threads::Threads)
+    target_link_options(${target} PRIVATE LINKER:-z,now) # tests/depth.h
     set_target_properties(${target} PROPERTIES
                           RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 endfunction()
