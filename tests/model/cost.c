@@ -124,7 +124,7 @@ static void files_grow_by_keys(tamis_kind kind)
     tamis_plan large = growing_plan(kind, MANY_KEYS, 1e-6, 0.007);
 
     for (int i = 0; i < N_FAMILIES; i++) {
-        const size_t n = 2000;
+        const size_t n = run_size(2000, 1200, 2000);
         rng r = rng_for(2630 + (uint64_t)kind, (uint64_t)i);
         tamis *f = new_filter(&plan);
         tamis_disk *d = NULL;
