@@ -74,6 +74,20 @@ function(tamis_mark_long name source)
     endif()
 endfunction()
 
+# A script that has nothing more to do without sanitizers than under them: tools/check leaves it to
+# them, and it runs without them in long runs.
+function(tamis_mark_twice name source)
+    file(STRINGS ${source} does_more REGEX "TAMIS_SANITIZED|^ *faults " LIMIT_COUNT 1)
+    if(does_more)
+        return()
+    endif()
+    if(TAMIS_LONG)
+        set_property(TEST ${name} APPEND PROPERTY LABELS long)
+    elseif(NOT TAMIS_SANITIZE)
+        set_property(TEST ${name} APPEND PROPERTY LABELS twice)
+    endif()
+endfunction()
+
 add_custom_target(tests-programs DEPENDS tamis-cli)
 
 function(tamis_program target)
@@ -138,13 +152,11 @@ endfunction()
 
 function(tamis_scripts folder)
     file(GLOB sources CONFIGURE_DEPENDS ${tests}/${folder}/*.sh ${tests}/${folder}/*.py)
-    list(FILTER sources EXCLUDE REGEX "/(check\\.sh|relay\\.py|synthetic\\.py)$")
+    list(FILTER sources EXCLUDE REGEX "/(relay|synthetic)\\.py$")
     if(folder STREQUAL cli)
         tamis_tests_of_applications(theirs *.sh)
         list(APPEND sources ${theirs})
-        if(texts)
-            list(FILTER sources EXCLUDE REGEX "/(${texts})\\.sh$")
-        endif()
+        list(FILTER sources EXCLUDE REGEX "/(${left_out})\\.sh$")
     endif()
     foreach(source IN LISTS sources)
         cmake_path(GET source STEM name)
@@ -155,6 +167,9 @@ function(tamis_scripts folder)
                    $<TARGET_FILE:tamis-cli>)
         tamis_mark_long(${folder}.${name} ${source})
         set_property(TEST ${folder}.${name} APPEND PROPERTY ENVIRONMENT ${scripts_environment})
+        if(folder STREQUAL cli AND NOT name IN_LIST texts AND NOT name IN_LIST thin)
+            tamis_mark_twice(${folder}.${name} ${source})
+        endif()
     endforeach()
 endfunction()
 
@@ -174,22 +189,24 @@ endforeach()
 # that go through the program's own code.
 set(statistics stat)
 set(more_scripts golden bench docs bare)
-set(texts) # scripts that look at what is printed, or at how much memory is taken
+# Scripts that look at what is printed, or at how much memory is taken.
+set(texts completion gen help memory numbers words)
 # Scripts of commands that only call the library, which its own programs do under sanitizers.
 set(thin adapt budget change compressed convert crafted dedup get info lab lab_hash lab_table merge
     multiset plan plan_advice put query show top toys)
-list(JOIN thin "|" thin)
+set(left_out check)
 if(TAMIS_SANITIZE)
     set(statistics)
     set(more_scripts)
-    set(texts completion|gen|help|memory|numbers|words)
+    list(APPEND left_out ${texts})
     if(NOT TAMIS_ALL_SCRIPTS)
-        string(APPEND texts "|${thin}")
+        list(APPEND left_out ${thin})
     endif()
     # A short run takes twice the time if leaks are looked for, which the tests of the library do, and
     # a tenth less if it is not noted who called those that allocate.
     set(scripts_environment ASAN_OPTIONS=handle_sigill=1:detect_leaks=0:malloc_context_size=1)
 endif()
+list(JOIN left_out "|" left_out)
 
 # What these look at besides the library: parts of the command line and of the module for Redis.
 set(libraries_unit tamis-commands tamis-redis-parts)
