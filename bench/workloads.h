@@ -4,7 +4,7 @@
 
 #include "bench.h"
 #include "clock.h"
-#include "memory_limits.h"
+#include "memory_speed.h"
 
 /* One subject in one case, with everything the workloads need. */
 typedef struct bench_trial {

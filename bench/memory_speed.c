@@ -1,4 +1,4 @@
-#include "memory_limits.h"
+#include "memory_speed.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -1,7 +1,7 @@
-/* memory_limits.h - what the memory itself allows: random reads and writes of cache lines in a
+/* memory_speed.h - what the memory itself allows: random reads and writes of cache lines in a
  * table as large as the subject, with nothing to compute but where the line is. */
-#ifndef BENCH_MEMORY_LIMITS_H
-#define BENCH_MEMORY_LIMITS_H
+#ifndef BENCH_MEMORY_SPEED_H
+#define BENCH_MEMORY_SPEED_H
 
 #include <stdbool.h>
 #include <stddef.h>
