@@ -130,7 +130,6 @@ static void show_all(const adapt *r)
         lab_chart(&r->lab, "Strangers by Zipf's law", "queries so far", "false positives so far");
     lab_zipf z = lab_zipf_new(r->strangers, 1);
 
-    rounds->y.low = 0;
     zipf->x.is_log = zipf->y.is_log = true;
     for (int i = 0; i < N_KINDS; i++) {
         const char *name = tamis_kind_name(KINDS[i]);
