@@ -78,7 +78,8 @@ static inline void foreign_check(tamis_kind kind, foreign *x)
             if (foreign_plan(&p, ((UINT64_C(1) << 32) + by - 1) / by, x->most))
                 foreign_try(&p, x);
             p.width = wide ? plan.width : 1;
-            if (foreign_plan(&p, ((UINT64_C(1) << 35) + by - 1) / by, x->most))
+            /* Of so many bits; an eighth of a multiple of eight was there before. */
+            if (by % 8 && foreign_plan(&p, ((UINT64_C(1) << 35) + by - 1) / by, x->most))
                 foreign_try(&p, x);
         }
 }
