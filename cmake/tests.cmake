@@ -74,7 +74,7 @@ function(tamis_mark_long name source)
     endif()
 endfunction()
 
-# A script that has nothing more to do without sanitizers than under them: tools/check leaves it to
+# A test that has nothing more to do without sanitizers than under them: tools/check leaves it to
 # them, and it runs without them in long runs.
 function(tamis_mark_twice name source)
     file(STRINGS ${source} does_more REGEX "TAMIS_SANITIZED|^ *faults " LIMIT_COUNT 1)
@@ -310,6 +310,9 @@ function(tamis_replay name source)
     set_source_files_properties(${source} PROPERTIES
                                 COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=${name}_input)
     tamis_test(fuzz.${name} tests-fuzz ${name} ${inputs})
+    if(NOT talks)
+        tamis_mark_twice(fuzz.${name} ${source})
+    endif()
 endfunction()
 
 if(TAMIS_FUZZ)
