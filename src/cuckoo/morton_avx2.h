@@ -3,8 +3,11 @@
 #ifndef TAMIS_CUCKOO_MORTON_AVX2_H
 #define TAMIS_CUCKOO_MORTON_AVX2_H
 
-#include <immintrin.h>
 #include <stdint.h>
+
+#include "base/target.h"
+
+TARGET_AVX2
 
 /* Four words, from the lowest. */
 static inline __m256i morton_words(const uint8_t *b)
@@ -57,7 +60,7 @@ static inline __m256i morton_shift_down(__m256i x, __m256i above, unsigned by)
 }
 
 /* All from `bit` on moves up by `width` bits, into which x goes. */
-static inline void morton_push_bits(uint8_t *b, unsigned bit, unsigned width, uint32_t x)
+static inline void morton_push_bits_avx2(uint8_t *b, unsigned bit, unsigned width, uint32_t x)
 {
     __m256i low = morton_words(b), high = morton_words(b + 32);
     __m256i to_low = morton_bits_to(bit, 0), to_high = morton_bits_to(bit, 256);
@@ -77,7 +80,7 @@ static inline void morton_push_bits(uint8_t *b, unsigned bit, unsigned width, ui
 }
 
 /* The `width` bits from `bit` on are taken out, all that follows moves down, and zeros come in. */
-static inline void morton_pull_bits(uint8_t *b, unsigned bit, unsigned width)
+static inline void morton_pull_bits_avx2(uint8_t *b, unsigned bit, unsigned width)
 {
     __m256i low = morton_words(b), high = morton_words(b + 32), zero = _mm256_setzero_si256();
     __m256i from_low = morton_ones_from(morton_bits_to(bit, 0)),
@@ -93,5 +96,7 @@ static inline void morton_pull_bits(uint8_t *b, unsigned bit, unsigned width)
         _mm256_or_si256(_mm256_andnot_si256(from_high, high),
                         _mm256_and_si256(from_high, morton_shift_down(high, above_high, width))));
 }
+
+TARGET_END
 
 #endif

@@ -3,13 +3,13 @@
  * Three groups of keys are on their way: positions of one are worked out and its blocks asked for,
  * one is looked for in its first buckets, and of one those that wait are looked for in their
  * others. */
-#include <immintrin.h>
-
 #include "base/ahead.h"
 #include "base/hash_avx512.h"
 #include "base/many.h"
 #include "cuckoo/morton.h"
 #include "cuckoo/morton_avx2.h"
+
+TARGET_AVX512
 
 enum { MORTON_EIGHT = 8, MORTON_BUCKET_BITS = 6 };
 
@@ -339,6 +339,8 @@ static size_t morton_has_eights(const tamis *f, uint64_t *hits, const uint64_t *
     }
     return found;
 }
+
+TARGET_END
 
 /* Others go the way of morton_avx2.c: three wide fingerprints may not be in eight bytes. */
 void tamis__morton_use_avx512(tamis *f)

@@ -34,7 +34,6 @@ static inline void morton_count_in(const morton_table *t, const morton_position 
     p->block[high / 8] ^= (uint8_t)((unsigned)carry << high % 8);
 }
 
-#ifndef __AVX2__
 /* All from `bit` on moves up by `width` bits, into which x goes. */
 static inline void morton_push_bits(uint8_t *b, unsigned bit, unsigned width, uint32_t x)
 {
@@ -63,6 +62,11 @@ static inline void morton_pull_bits(uint8_t *b, unsigned bit, unsigned width)
         keep = 0;
     }
 }
+
+/* In a file that is all for AVX2. */
+#ifdef __AVX2__
+#define morton_push_bits morton_push_bits_avx2
+#define morton_pull_bits morton_pull_bits_avx2
 #endif
 
 /* There is room. */

@@ -17,12 +17,12 @@
 #ifndef TAMIS_QUOTIENT_CQF_EIGHT_AVX512_H
 #define TAMIS_QUOTIENT_CQF_EIGHT_AVX512_H
 
-#include <immintrin.h>
-
 #include "base/ahead.h"
 #include "base/hash_avx512.h"
 #include "base/many.h"
 #include "quotient/cqf.h"
+
+TARGET_AVX512
 
 enum { CQF_EIGHT = 8, CQF_EIGHTS = MANY / CQF_EIGHT, CQF_BLOCK_BITS = 6 };
 
@@ -342,5 +342,7 @@ cqf_look_on(const cqf_eights *t, const cqf_group *g, __m512i which, __mmask8 som
                    _mm512_or_si512(slots, _mm512_sllv_epi64(p.slots, bits)),
                    _mm512_add_epi64(n, p.n), cqf_of(g->fingerprints, which));
 }
+
+TARGET_END
 
 #endif
