@@ -70,19 +70,6 @@ static void print_line(matcher *m, const job *j, const spot *line)
 
 /* ---- Matches ----------------------------------------------------------- */
 
-/* A pattern, and what it is sorted by. */
-typedef struct ranked {
-    uint64_t by;
-    uint32_t id;
-} ranked;
-
-static int compare_ranked(const void *left, const void *right)
-{
-    const ranked *a = left, *b = right;
-
-    return (a->by > b->by) - (a->by < b->by);
-}
-
 /* All patterns that begin at one place, the shortest first. */
 static void print_place(matcher *m, const job *j, const spot *spots, size_t n)
 {
@@ -96,8 +83,7 @@ static void print_place(matcher *m, const job *j, const spot *spots, size_t n)
         }
     ranked *ids = (void *)m->ids.bytes;
     size_t n_ids = m->ids.size / sizeof *ids;
-    if (n_ids > 1)
-        qsort(ids, n_ids, sizeof *ids, compare_ranked);
+    array_sort(ids, n_ids);
     for (size_t i = 0; i < n_ids; i++)
         print_finding(m, &(finding){ j->input, "offset", "pattern", j->start + spots->from, ':',
                                      text_of(m, ids[i].id) });
@@ -154,7 +140,7 @@ void matcher_print_patterns(matcher *m)
     for (size_t i = 0; i < m->index.n; i++)
         if ((m->counts[i] > 0) != m->inverted)
             list[n++] = (ranked){ m->index.patterns[i].at, (uint32_t)i };
-    qsort(list, n, sizeof *list, compare_ranked);
+    array_sort(list, n);
     for (size_t i = 0; i < n; i++)
         print_pattern(m, list[i].id);
     output_gathered(&m->out, true);

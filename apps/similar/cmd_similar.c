@@ -128,19 +128,6 @@ static void say_crowded(uint64_t bits, double largest)
             largest, bits, better);
 }
 
-typedef struct sized {
-    uint32_t ones, id;
-} sized;
-
-static int compare_sized(const void *x, const void *y)
-{
-    const sized *a = x, *b = y;
-
-    if (a->ones != b->ones)
-        return (a->ones > b->ones) - (a->ones < b->ones);
-    return (a->id > b->id) - (a->id < b->id);
-}
-
 static bit_rows new_rows(const documents *d)
 {
     bit_rows rows = { .n = d->n };
@@ -160,13 +147,13 @@ static bit_rows new_rows(const documents *d)
 static bit_rows make_rows(const documents *d)
 {
     bit_rows rows = new_rows(d);
-    sized *order = array_new(d->n, sizeof *order, "documents");
+    ranked *order = array_new(d->n, sizeof *order, "documents");
 
     for (size_t i = 0; i < d->n; i++)
-        order[i] = (sized){ (uint32_t)d->all[i].ones, (uint32_t)i };
-    qsort(order, d->n, sizeof *order, compare_sized);
+        order[i] = (ranked){ d->all[i].ones, (uint32_t)i };
+    array_sort(order, d->n);
     for (size_t i = 0; i < d->n; i++) {
-        rows.ones[i] = order[i].ones;
+        rows.ones[i] = (uint32_t)order[i].by;
         rows.ids[i] = order[i].id;
         document_fill(d, order[i].id, (uint8_t *)(rows.bits + i * rows.words));
     }

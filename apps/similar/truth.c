@@ -13,31 +13,18 @@
 #include "term/message.h"
 #include "term/progress.h"
 
-typedef struct occurrence {
-    uint64_t key;
-    uint32_t document;
-} occurrence;
-
-static int compare_occurrences(const void *x, const void *y)
-{
-    const occurrence *a = x, *b = y;
-
-    if (a->key != b->key)
-        return (a->key > b->key) - (a->key < b->key);
-    return (a->document > b->document) - (a->document < b->document);
-}
-
-static occurrence *list_occurrences(const documents *d, size_t *n)
+/* Keys, each with a document. */
+static ranked *list_occurrences(const documents *d, size_t *n)
 {
     size_t total = 0, at = 0;
 
     for (size_t i = 0; i < d->n; i++)
         total += d->all[i].n_keys;
-    occurrence *all = array_new(total, sizeof *all, "shingles of --check; give fewer documents");
+    ranked *all = array_new(total, sizeof *all, "shingles of --check; give fewer documents");
     for (size_t i = 0; i < d->n; i++)
         for (size_t k = 0; k < d->all[i].n_keys; k++)
-            all[at++] = (occurrence){ d->all[i].keys[k], (uint32_t)i };
-    qsort(all, total, sizeof *all, compare_occurrences);
+            all[at++] = (ranked){ d->all[i].keys[k], (uint32_t)i };
+    array_sort(all, total);
     *n = total;
     return all;
 }
@@ -50,13 +37,13 @@ static uint32_t *counter_of(const truth *t, uint32_t a, uint32_t b)
     return &t->both[high * (high - 1) / 2 + low];
 }
 
-static void count_pairs(truth *t, const occurrence *same, size_t n)
+static void count_pairs(truth *t, const ranked *same, size_t n)
 {
     for (size_t j = 1; j < n; j++) {
-        uint32_t *row = counter_of(t, same[j].document, 0);
+        uint32_t *row = counter_of(t, same[j].id, 0);
 
         for (size_t i = 0; i < j; i++)
-            row[same[i].document]++;
+            row[same[i].id]++;
     }
 }
 
@@ -69,9 +56,9 @@ truth truth_count(const documents *d)
         die(CODE_LIMIT, "similar: --check counts the pairs of at most %d documents",
             TRUTH_DOCUMENTS_MAX);
     t.both = array_new(d->n * d->n / 2, sizeof *t.both, "pairs of --check; give fewer documents");
-    occurrence *all = list_occurrences(d, &n);
+    ranked *all = list_occurrences(d, &n);
     for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && all[end].key == all[i].key;)
+        for (end = i + 1; end < n && all[end].by == all[i].by;)
             end++;
         count_pairs(&t, all + i, end - i);
         progress_show(i >> 20, n >> 20, "million shingles checked");

@@ -31,3 +31,16 @@ char *array_text(const char *bytes, size_t size)
 {
     return memcpy(array_new(size + 1, 1, "bytes of text"), bytes, size);
 }
+
+static int compare_ranked(const void *left, const void *right)
+{
+    const ranked *a = left, *b = right;
+
+    return a->by != b->by ? (a->by > b->by) - (a->by < b->by) : (a->id > b->id) - (a->id < b->id);
+}
+
+void array_sort(ranked *all, size_t n)
+{
+    if (n > 1)
+        qsort(all, n, sizeof *all, compare_ranked);
+}

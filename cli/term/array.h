@@ -13,4 +13,13 @@ void *array_grown(void *all, size_t n, size_t size, const char *what);
 /* A copy of these bytes, and a NUL. */
 char *array_text(const char *bytes, size_t size);
 
+/* The number of a thing, and what it is sorted by. */
+typedef struct ranked {
+    uint64_t by;
+    uint32_t id;
+} ranked;
+
+/* The least first, and of one rank the least id. */
+void array_sort(ranked *all, size_t n);
+
 #endif
