@@ -12,9 +12,9 @@
 #include "term/output.h"
 
 static const command *const commands[] = {
-    &cmd_kinds, &cmd_plan, &cmd_build,  &cmd_add,   &cmd_remove,  &cmd_adapt,  &cmd_query,
-    &cmd_dedup, &cmd_top,  &cmd_get,    &cmd_count, &cmd_list,    &cmd_hist,   &cmd_info,
-    &cmd_merge, &cmd_dot,  &cmd_resize, &cmd_fold,  &cmd_convert, &cmd_verify, &cmd_collection,
+    &cmd_kinds, &cmd_plan,   &cmd_build, &cmd_add,     &cmd_remove, &cmd_adapt,      &cmd_query,
+    &cmd_dedup, &cmd_get,    &cmd_count, &cmd_list,    &cmd_hist,   &cmd_info,       &cmd_merge,
+    &cmd_dot,   &cmd_resize, &cmd_fold,  &cmd_convert, &cmd_verify, &cmd_collection,
 #define X(application) &application,
 #include <applications.h>
 #undef X

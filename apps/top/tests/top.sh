@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The most frequent lines: bounds that hold, on streams of every shape.
-. "$(dirname "$0")/check.sh"
+. "$(dirname "$0")/../../../tests/cli/check.sh"
 
 # What top should print of few different lines.
 truth()
