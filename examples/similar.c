@@ -6,7 +6,7 @@
  * A text is the set of its shingles, every three words in a row. Each set becomes a Bloom filter
  * with one hash, all of one plan. The union of two filters is the filter of the union, so that the
  * estimates of three sizes tell what two texts have in common. 'tamis similar' does this for
- * thousands of documents, and docs/applications.md says where the bar comes from. */
+ * thousands of documents, and apps/similar/similar.md says where the bar comes from. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

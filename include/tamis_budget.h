@@ -2,7 +2,7 @@
  *
  * A filter without bytes answers yes to everything. Each byte lowers its rate, and by less than the
  * byte before: so there is one best way to share a budget, in which the next byte would bring the
- * same gain wherever it went. docs/budgets.md has the theory, `tamis budget` the command. */
+ * same gain wherever it went. apps/budget/budget.md has the theory, `tamis budget` the command. */
 #ifndef TAMIS_BUDGET_H
 #define TAMIS_BUDGET_H
 

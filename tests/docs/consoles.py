@@ -135,7 +135,7 @@ def main():
         return 77
     tamis = pathlib.Path(sys.argv[1]).resolve()
     pages = [pathlib.Path(name).resolve() for name in sys.argv[2:]]
-    pages = pages or [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+    pages = pages or [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("apps/*/*.md"))]
     ran = failed = 0
     for page in pages:
         n, wrong = differences(page, tamis)

@@ -20,7 +20,7 @@ OPTIONS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversi
 
 def main():
     compiled = failed = 0
-    for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]:
+    for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("apps/*/*.md"))]:
         for block in BLOCK.findall(page.read_text()):
             if not WHOLE.match(block):
                 continue
