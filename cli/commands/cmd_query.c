@@ -1,9 +1,12 @@
 /* cmd_query.c - tamis query: the lines that are in a filter. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
+#include "filters/key_list.h"
+#include "filters/mistakes.h"
 #include "filters/store.h"
 #include "term/array.h"
 #include "term/message.h"
@@ -13,6 +16,8 @@
 typedef struct query {
     source source;
     const tamis *filter;
+    const char *check_in; /* a list of all keys of the filter, or NULL */
+    key_list *list;       /* what is in it */
     const key_format *format;
     bool inverted, counting, quiet, mapped;
     bool any_case;    /* keys are found in lower and in upper case too */
@@ -23,6 +28,7 @@ typedef struct query {
     buffer keys;      /* -e: lines to look up before those of the inputs */
     uint64_t inputs;  /* how many there are */
     uint64_t selected;
+    _Atomic uint64_t found, not_found; /* keys, by all threads */
 
     uint64_t input;   /* whose chunks are being finished */
     uint64_t lines;   /* of it, before the current chunk */
@@ -47,47 +53,66 @@ static void append_selected(buffer *out, const batch *b, const uint64_t *selecte
     }
 }
 
+/* A bit for each key that is in the filter and, if there is one, in the list. */
+static void find(const query *q, uint64_t *hits, const batch *b)
+{
+    buffer joined = { 0 };
+    span text;
+
+    tamis_has_many(q->filter, hits, b->keys, b->n);
+    for (size_t i = 0; i < (b->n + 63) / 64; i++)
+        hits[i] &= ~b->keyless[i];
+    for (size_t i = 0; i < b->n && q->list; i++)
+        if (is_set(hits, i) && key_text(&text, q->format, b->start[i], b->start[i + 1], &joined) &&
+            !key_list_has(q->list, b->keys[i], text))
+            hits[i / 64] &= ~(UINT64_C(1) << i % 64);
+    buffer_free(&joined);
+}
+
 /* The hits of the same lines, with letters from `first` on in the other case, are added to those
- * that are there. */
-static void look_in_other_case(const query *q, uint64_t *hits, const batch *b, char first)
+ * that are there. Returns how many keys were looked up that are not those of the lines. */
+static size_t look_in_other_case(const query *q, uint64_t *hits, const batch *b, char first)
 {
     size_t size = (size_t)(b->start[b->n] - b->start[0]);
     batch *other = array_new(1, sizeof *other, "a thread; use fewer (-j)");
     uint64_t found[BATCH_LINES / 64];
     buffer text = { 0 };
+    size_t others = 0;
 
     buffer_append(&text, b->start[0], size);
     for (char *c = text.bytes; c < text.bytes + size; c++)
         *c ^= *c >= first && *c <= first + 'Z' - 'A' ? 'a' ^ 'A' : 0;
     batch_take(other, q->format, text.bytes, text.bytes + size);
-    tamis_has_many(q->filter, found, other->keys, other->n);
+    find(q, found, other);
     for (size_t i = 0; i < (other->n + 63) / 64; i++)
-        hits[i] |= found[i] & ~other->keyless[i];
+        hits[i] |= found[i];
+    for (size_t i = 0; i < other->n; i++)
+        others += other->keys[i] != b->keys[i];
     buffer_free(&text);
     buffer_free(&other->joined);
     free(other);
+    return others;
 }
 
 /* Returns how many lines are selected. */
-static size_t select_lines(const query *q, uint64_t *selected, const batch *b)
+static size_t select_lines(query *q, uint64_t *selected, const batch *b)
 {
-    size_t words = (b->n + 63) / 64, n = 0;
+    size_t n = 0, asked = b->n - b->n_keyless;
 
-    tamis_has_many(q->filter, selected, b->keys, b->n);
-    if (q->any_case) {
-        look_in_other_case(q, selected, b, 'A');
-        look_in_other_case(q, selected, b, 'a');
-    }
-    for (size_t i = 0; i < words; i++) {
-        uint64_t lines =
-            i + 1 < words || b->n % 64 == 0 ? UINT64_MAX : (UINT64_C(1) << b->n % 64) - 1;
-
-        selected[i] &= ~b->keyless[i];
-        if (q->inverted)
-            selected[i] = ~selected[i] & lines;
+    find(q, selected, b);
+    if (q->any_case)
+        asked += look_in_other_case(q, selected, b, 'A') + look_in_other_case(q, selected, b, 'a');
+    for (size_t i = 0; i < (b->n + 63) / 64; i++)
         n += (size_t)__builtin_popcountll(selected[i]);
-    }
-    return n;
+    q->found += n;
+    q->not_found += asked - n;
+    if (!q->inverted)
+        return n;
+    for (size_t i = 0; i < (b->n + 63) / 64; i++)
+        selected[i] = ~selected[i];
+    if (b->n % 64)
+        selected[b->n / 64] &= (UINT64_C(1) << b->n % 64) - 1;
+    return b->n - n;
 }
 
 static bool prints_lines(const query *q)
@@ -121,7 +146,7 @@ static void append_records(job *j, const uint64_t *selected)
 
 static void take_batch(void *ctx, job *j)
 {
-    const query *q = ctx;
+    query *q = ctx;
     uint64_t selected[BATCH_LINES / 64];
 
     j->selected += select_lines(q, selected, &j->batch);
@@ -163,6 +188,27 @@ static void print_name(const job *j)
     output_write("\n", 1);
 }
 
+/* Lines beyond the limit were looked up too. Those printed with -v are right: of the others, so
+ * many are missing. */
+static mistakes mistakes_so_far(const query *q)
+{
+    mistakes m = mistakes_of(q->filter, q->mapped, q->found, q->list ? 0 : q->not_found);
+
+    if (q->inverted || m.found == 0)
+        return m;
+    m.wrong *= (double)q->selected / (double)m.found;
+    m.found = q->selected;
+    return m;
+}
+
+static void say_mistakes(const query *q)
+{
+    mistakes m = mistakes_so_far(q);
+
+    if (!q->inverted && !q->quiet)
+        mistakes_say(&m, q->filter, q->counting);
+}
+
 /* Of those selected in this chunk, how many are within the limit of the input. */
 static uint64_t within_limit(const query *q, const job *j)
 {
@@ -191,6 +237,7 @@ static void finish_chunk(void *ctx, job *j)
     q->from_it += n;
     q->lines += j->lines;
     if (q->at_most && q->from_it == q->at_most && q->input == q->inputs && prints_lines(q)) {
+        say_mistakes(q);
         output_end();
         leave(CODE_OK);
     }
@@ -263,6 +310,7 @@ static void print_count(const query *q, uint64_t lines)
     json_open(&j, NULL, '{');
     json_count(&j, "lines", lines);
     json_count(&j, "selected", q->selected);
+    json_real(&j, q->inverted ? "expected_missing" : "expected_wrong", mistakes_so_far(q).wrong);
     json_close(&j, '}');
 }
 
@@ -290,14 +338,20 @@ static int run(args *a)
     q.counting |= q.as_json;
     char **operands = args_operands(a, 1, SIZE_MAX, "the FILE of a filter");
     source_inputs(&q.source, operands + 1);
-    for (char *const *name = q.source.names; *name; name++)
-        q.inputs++;
+    for (char *const *name = q.source.names; *name; name++, q.inputs++)
+        if (q.check_in && strcmp(q.check_in, "-") == 0 && strcmp(*name, "-") == 0)
+            args_refuse(a, "standard input cannot be both KEYS and an INPUT");
 
     q.filter = f = (q.mapped ? store_map : store_load)(operands[0]);
     q.source.format.hasher = tamis_plan_of(f)->hasher;
+    if (q.check_in)
+        q.list = key_list_read(q.check_in, &q.source, f);
     uint64_t lines = look_up_all(&q, operands[1] != NULL);
     if (q.counting && !q.quiet && !q.only_names)
         print_count(&q, lines);
+    say_mistakes(&q);
+    if (q.list)
+        key_list_free(q.list);
     buffer_free(&q.keys);
     tamis_free(f);
     return q.selected > 0 ? CODE_OK : CODE_NOTHING;
@@ -318,6 +372,8 @@ static const option_row options[] = {
     { 'c', "count", NULL, "print only how many lines there are", TO_FLAG(query, counting) },
     { 'q', "quiet", NULL, "print nothing, stop at the first line found", TO_FLAG(query, quiet) },
     { 0, "json", NULL, "as --count, in JSON", TO_FLAG(query, as_json) },
+    { 0, "check-in", "KEYS", "look up in the list KEYS what is found: nothing printed is wrong",
+      TO_TEXT(query, check_in) },
     { 0, "map", NULL, "map the filter instead of reading it", TO_FLAG(query, mapped) },
     OPTIONS(key_options, query, source),
     { 0 },

@@ -158,11 +158,104 @@ says "not an integer"
 
 exits 0 "$tamis" query --json few.tamis colours
 prints_json
-json_holds "lines and selected ones" 'it == {"lines": 6, "selected": 3}'
+json_holds "lines and selected ones" 'it["lines"] == 6 and it["selected"] == 3'
 exits 0 "$tamis" count --json few.tamis colours
 prints_json
 json_holds "a line each" '[(x["line"], x["count"]) for x in it][:2] == [("red", 1), ("Green", 0)]' \
     'len(it) == 6'
+
+section 'Mistakes'
+
+# 600 of a million lines are in a list of 20,000.
+"$tamis" gen --emails 20000 >block
+"$tamis" gen --emails 1000000 --first 19400 >log
+tail -n 600 block >right
+"$tamis" build -k bloom -o block.tamis block
+
+promise 'If many of the lines found are wrong, a message says how many, and what helps'
+exits 0 "$tamis" query block.tamis log
+cp "$said/out" passed
+says "lines found to be wrong, at a rate of"
+says "; --check-in KEYS leaves them out; or build it with -p 1e-05, in "
+is_one_message
+exits 0 "$tamis" query -c block.tamis log
+prints_exactly "$(wc -l <passed)\\n"
+says "; --check-in KEYS leaves them out"
+exits 0 "$tamis" query -m 1000 block.tamis log
+says "of the 1000 lines found"
+exits 0 "$tamis" query --map block.tamis log
+says "at a rate of 0.00997;"
+exits 0 "$tamis" query -v block.tamis log
+is_silent
+exits 0 "$tamis" query -q block.tamis log
+is_silent
+head -n 500 log | exits 0 "$tamis" query block.tamis
+is_silent
+cat block log | exits 0 "$tamis" query -c block.tamis
+says "lines found to be wrong"
+cat block block block block block log | exits 0 "$tamis" query block.tamis
+is_silent
+cat block block block block block log | exits 0 "$tamis" query -c block.tamis
+says "lines found to be wrong, at a rate of"
+check_not "advice" grep -q check-in "$said/err"
+
+promise 'The number is near the truth'
+for options in '' -i; do
+    # shellcheck disable=SC2086
+    exits 0 "$tamis" query --json $options block.tamis log
+    prints_json
+    # Six times the standard deviation of so many, and two per cent for a rate that is estimated.
+    json_holds "wrong lines" \
+        '(lambda w: abs(it["expected_wrong"] - w) < 6 * w ** .5 + .02 * w)(it["selected"] - 600)'
+done
+exits 0 "$tamis" query --json -v block.tamis log
+json_holds "missing lines" \
+    '(lambda w: abs(it["expected_missing"] - w) < 6 * w ** .5 + .02 * w)(999400 - it["selected"])'
+"$tamis" build -k hashset -o exact.tamis block
+exits 0 "$tamis" query --json exact.tamis log
+json_holds "no line is wrong" 'it == {"lines": 1000000, "selected": 600, "expected_wrong": 0}'
+
+promise 'With --check-in no line is wrong, in whatever way lines are selected'
+for threads in 1 4; do
+    exits 0 "$tamis" query -j "$threads" --check-in block block.tamis log
+    same "$said/out" right
+    is_silent
+done
+exits 0 "$tamis" query --check-in - block.tamis log <block
+same "$said/out" right
+exits 0 "$tamis" query --check-in <(gzip -c block) block.tamis <log
+same "$said/out" right
+exits 0 "$tamis" query --json --check-in block block.tamis log
+json_holds "no line is wrong" 'it == {"lines": 1000000, "selected": 600, "expected_wrong": 0}'
+exits 0 "$tamis" query -v --check-in block block.tamis passed
+grep -vFxf block passed >wanted
+same "$said/out" wanted
+tr a-z A-Z <passed | exits 0 "$tamis" query -ci --check-in block block.tamis
+prints_exactly '600\n'
+is_silent
+awk '{ print NR ",\"" $0 "\"" }' passed | exits 0 "$tamis" query --csv -f 2 -c --check-in block block.tamis
+prints_exactly '600\n'
+exits 0 "$tamis" query --check-in <(sed 's/$/\r/' block) --crlf -c block.tamis passed
+prints_exactly '600\n'
+exits 0 "$tamis" query --check-in <(tr '\n' '\0' <block) -zc block.tamis <(tr '\n' '\0' <passed)
+prints_exactly '600\n'
+wrong=$(grep -vFxf block passed | head -n 1)
+exits 1 "$tamis" query --check-in block -e "$wrong" block.tamis
+exits 0 "$tamis" query --check-in block -e "$(head -n 1 right)" block.tamis
+seq 1000 | "$tamis" build -k bloom --hash raw -o numbers.tamis
+exits 0 "$tamis" query --check-in <(seq 1000 | shuf --random-source=log) -c numbers.tamis <(printf '0x%x\n' {1..20000})
+prints_exactly '1000\n'
+exits 1 "$tamis" query --check-in /dev/null -c block.tamis log
+prints_exactly '0\n'
+
+promise 'A list that is not that of the filter is told of'
+exits 0 "$tamis" query --check-in log -c block.tamis right
+says "log: "
+says " of 1000000 keys are not in the filter, which was made from another list; build it again"
+exits 2 "$tamis" query --check-in - block.tamis
+says "standard input cannot be both KEYS and an INPUT"
+exits 3 "$tamis" query --check-in nowhere block.tamis log
+says "cannot read nowhere"
 
 section 'Through pipes'
 
