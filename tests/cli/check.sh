@@ -326,6 +326,18 @@ skip()
     echo "SKIPPED: $*"
 }
 
+# Commands of applications that were deleted.
+absent_commands()
+{
+    "$python" "$kit/../../tools/applications.py"
+}
+
+# needs COMMAND: of another application. Where that was deleted, nothing is asserted.
+needs()
+{
+    ! absent_commands | grep -qx "$1" || { skip "there is no 'tamis $1'"; exit 77; }
+}
+
 # ---- Kinds -------------------------------------------------------------
 
 declare -A abilities

@@ -28,12 +28,23 @@ PATH=$(dirname "$tamis"):$PATH
 exits 0 bash -euo pipefail -c "$("$tamis" help | sed -n 's/^Example: //p')"
 prints_exactly '7\n'
 
+absent=$(absent_commands)
+for name in $absent; do
+    check_not "$name was not deleted" grep -qxF "$name" <<<"$names"
+done
+
 # try_example NAME: that of the help which was printed last.
 try_example()
 {
     mkdir "$1" && cd "$1" || exit 2
     sed -n '/^Example:/,$s/^  //p' "$said/out" >"$said/example"
     check "$1: there is an example" test -s "$said/example"
+    for command in $absent; do
+        ! grep -qE "tamis $command( |$)" "$said/example" || {
+            skip "$1: its example needs 'tamis $command'"
+            echo : >"$said/example"
+        }
+    done
     exits 0 bash -euo pipefail "$said/example"
     is_silent
     cd "$work" || exit 2

@@ -10,6 +10,9 @@ it is different:
     <!-- varies: why -->    is run, and not compared
     <!-- not run: why -->   needs what is not here: a compiler, the web, minutes
 
+A block that runs a command of an application that was deleted is passed over, and so are those after it
+in its section, which may need its files.
+
 On a page that has " host:" in a command, `ssh host` reaches this machine: an sshd on loopback, with
 keys of its own, where the folder "host" is the home.
 """
@@ -25,7 +28,10 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"(?:^<!-- (varies|not run): [^\n]*-->\n+)?^```console\n(.*?)^```", re.M | re.S)
+sys.path.append(str(ROOT / "tools"))
+import applications
+
+BLOCK = re.compile(r"^(## )|(?:^<!-- (varies|not run): [^\n]*-->\n+)?^```console\n(.*?)^```", re.M | re.S)
 MARK = "\x1e"
 
 # After each command: its errors, and its status for the next one.
@@ -34,12 +40,19 @@ mark() {{ local status=$?; cat errors; : >errors; printf '{MARK}'; return $statu
 """
 
 
+def blocks_of(page):
+    """How each is run, its text, and whether it is passed over."""
+    is_passed_over = False
+    for heading, how, block in BLOCK.findall(page.read_text()):
+        is_passed_over = not heading and (is_passed_over or bool(applications.absent_in(block)))
+        if not heading and how != "not run":
+            yield how, block, is_passed_over
+
+
 def commands_of(page):
     """Pairs of a command and what it prints, or None."""
-    for how, block in BLOCK.findall(page.read_text()):
-        if how == "not run":
-            continue
-        for piece in re.split(r"^\$ ", block, flags=re.M)[1:]:
+    for how, block, is_passed_over in blocks_of(page):
+        for piece in [] if is_passed_over else re.split(r"^\$ ", block, flags=re.M)[1:]:
             command, _, output = piece.partition("\n")
             yield command, None if how == "varies" else output
 
@@ -135,7 +148,7 @@ def main():
         return 77
     tamis = pathlib.Path(sys.argv[1]).resolve()
     pages = [pathlib.Path(name).resolve() for name in sys.argv[2:]]
-    pages = pages or [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("apps/*/*.md"))]
+    pages = pages or applications.pages()
     ran = failed = 0
     for page in pages:
         n, wrong = differences(page, tamis)
@@ -144,6 +157,8 @@ def main():
         for command, said, real in wrong:
             print(f"{page.relative_to(ROOT)}: $ {command}\n--- the page says\n{said}--- it prints\n{real}")
     print(f"{ran} commands, {failed} print something else")
+    passed_over = sum(is_passed_over for page in pages for _, _, is_passed_over in blocks_of(page))
+    applications.say_passed_over(passed_over, "blocks")
     return 1 if failed or ran == 0 else 0
 
 

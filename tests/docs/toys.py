@@ -10,6 +10,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tools"))
+import applications
+
 BLOCK = re.compile(r"^```c\n(.*?)^```", re.M | re.S)
 # A file of the library starts with its name, a program with what it includes.
 WHOLE = re.compile(r"/\* \w+\.c - |#include <")
@@ -20,7 +23,7 @@ OPTIONS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversi
 
 def main():
     compiled = failed = 0
-    for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("apps/*/*.md"))]:
+    for page in applications.pages():
         for block in BLOCK.findall(page.read_text()):
             if not WHOLE.match(block):
                 continue

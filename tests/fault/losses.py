@@ -96,6 +96,12 @@ class Command:
             expect(not left, f"{where}: left behind: {left}")
 
 
+def deleted():
+    """Commands of applications that were deleted."""
+    tool = os.path.join(HERE, "..", "..", "tools", "applications.py")
+    return subprocess.run([tool], check=True, capture_output=True, text=True).stdout.split()
+
+
 def write_inputs(base):
     for name, numbers in (("old", range(0, 200)), ("new", range(200, 500))):
         with open(os.path.join(base, name), "w", encoding="ascii") as file:
@@ -119,13 +125,19 @@ def commands(tamis, base, kinds):
         yield words, "made/it", "cqf.tamis"
     run([tamis, "collection", "add", "all.tms", "cqf.tamis"], base)
     yield ["collection", "add", "made/it", "other.tamis"], "made/it", "all.tms"
+    if "sync" not in deleted():
+        yield from commands_of_sync(tamis, base)
+    if "digest" not in deleted():
+        yield ["digest", "write", "-o", "made/it", "new"], "made/it", "old"
+
+
+def commands_of_sync(tamis, base):
     yield ["delta", "signature", "new", "made/it"], "made/it", "old"
     for words in (["delta", "signature", "old", "old.sig"],
                   ["delta", "delta", "old.sig", "new", "new.delta"]):
         run([tamis, *words], base)
     yield ["delta", "delta", "old.sig", "new", "made/it"], "made/it", "old"
     yield ["delta", "patch", "old", "new.delta", "made/it"], "made/it", "old"
-    yield ["digest", "write", "-o", "made/it", "new"], "made/it", "old"
     yield ["sync", "new", "made/it"], "made/it", "old"
     yield ["sync", "-r", "from", "made"], "made/it", "old"
 
