@@ -158,7 +158,7 @@ static const overview_row overview[] = {
     { NULL, "reconcile, intersect", "compare sets" },
     { "Learn", "kinds", "list the kinds of filters" },
     { NULL, "show", "draw a filter, step by step" },
-    { NULL, "gen", "print keys to try filters with" },
+    { NULL, "gen", "print keys to try them with" },
     { NULL, "lab", "experiments of a course" },
 };
 

@@ -37,8 +37,14 @@ prints 'fill       55.56 %'
 
 section 'Writing and asking'
 
-"$tamis" gen --urls 3000 >first
-"$tamis" gen --urls 3000 --first 2000 >second
+# urls FIRST LAST
+urls()
+{
+    seq -f 'https://example.org/%.0f' "$1" "$2"
+}
+
+urls 1 3000 >first
+urls 2001 5000 >second
 sort -u first second >all
 exits 0 "$tamis" digest write -o sun.digest first
 exits 0 "$tamis" digest write -o moon.digest --bits-per-entry 8 second
@@ -56,7 +62,7 @@ exits 0 "$tamis" digest ask --from all sun.digest moon.digest
 same <(sort "$said/out") expected
 exits 0 "$tamis" digest ask sun.digest moon.digest -j 3 <all
 same <(sort "$said/out") expected
-"$tamis" gen --urls 3000 --first 9000 >absent
+urls 9001 12000 >absent
 for peer in sun moon; do
     bits $peer.digest absent
 done | sort -u | comm -13 - <(sort absent) >expected

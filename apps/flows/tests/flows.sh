@@ -2,6 +2,7 @@
 # Packets, flows and addresses of captures, against a reader that shares no code with tamis.
 . "$(dirname "$0")/../../../tests/cli/check.sh"
 
+needs gen
 "$tamis" gen --packets 1 >one.pcap
 "$tamis" flows one.pcap >/dev/null 2>"$said/err" || ! grep -q 'built without libpcap\|is not installed' "$said/err" || exit 77
 
@@ -213,13 +214,6 @@ check "all have an address" test "$(awk -F , '$1 == "ipv4" || $1 == "ipv6" { n +
 
 section 'Made-up packets'
 
-exits 2 "$tamis" gen --packets 10 --first 3
-exits 2 "$tamis" gen --packets 10 -z
-exits 2 "$tamis" gen --packets 10 --urls 10
-exits 2 "$tamis" gen --urls 10 --flows 3
-exits 2 "$tamis" gen --packets 10 --flows 0
 for n in 0 1 2 777; do
     check "$n packets" test "$("$tamis" gen --packets $n --seed 5 | "$tamis" flows --csv - | awk -F , '$1 == "total" { print $3 }')" = $n
 done
-check "the same on every machine" test "$("$tamis" gen --packets 10000 --seed 1 | cksum)" = "153623459 1101566"
-check_not "another seed, another capture" cmp -s few.pcap <("$tamis" gen --packets 300 --seed 4)

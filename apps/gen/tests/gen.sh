@@ -100,6 +100,17 @@ exits 0 "$tamis" gen --emails 1 --first 1099511627775
 exits 5 "$tamis" gen --u64 2 --first 18446744073709551614
 exits 0 "$tamis" gen --u64 1 --first 18446744073709551614
 
+section 'Packets'
+
+exits 2 "$tamis" gen --packets 10 --first 3
+exits 2 "$tamis" gen --packets 10 -z
+exits 2 "$tamis" gen --packets 10 --urls 10
+exits 2 "$tamis" gen --urls 10 --flows 3
+exits 2 "$tamis" gen --packets 10 --flows 0
+check "the same on every machine" test "$("$tamis" gen --packets 10000 --seed 1 | cksum)" = "153623459 1101566"
+exits 0 "$tamis" gen --packets 300 --seed 3
+differ "$said/out" <("$tamis" gen --packets 300 --seed 4)
+
 section 'Streams'
 
 exits 0 bash -c '"$1" gen --urls 1e12 2>err | head -2' - "$tamis"

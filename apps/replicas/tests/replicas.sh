@@ -229,3 +229,10 @@ asks 'makes no sense' $question N:$two F:01
 asks 'makes no sense' $question N:$two R:00$sum F:01
 asks 'a filter makes no sense' $question N:$two R:40$sum F:0133
 asks "part 'X' makes no sense" $question N:$two X:01
+
+section 'Terminals'
+
+promise 'A terminal gets nothing that it would obey'
+printf 'a\xc2\x9b31m\tb\x9b\n' >controls
+exits 1 on_terminal "$tamis" replicas controls /dev/null
+check "controls become question marks" grep -q $'^< a?31m\tb?\r*$' "$said/out"

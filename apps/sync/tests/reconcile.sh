@@ -252,5 +252,3 @@ exits 1 on_terminal "$tamis" reconcile --via "'$tamis' reconcile --serve control
 check "controls become question marks" grep -q $'^> a?31m\tb?\r*$' "$said/out"
 exits 1 "$tamis" reconcile --json --via "'$tamis' reconcile --serve controls" nothing
 prints '"a\u009b31m\u0009b\ufffd"'
-exits 1 on_terminal "$tamis" replicas controls nothing
-check "in lists too" grep -q $'^< a?31m\tb?\r*$' "$said/out"
