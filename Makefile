@@ -54,6 +54,7 @@ check-long:
 	$(call check,m32)
 	@tools/bootstrap fuzz
 	tools/mutants
+	JOBS=$(JOBS) tools/without_app
 	tools/fuzz 600
 	@tools/bootstrap cross
 	$(call build,release)
