@@ -31,8 +31,6 @@ exits 1 "$tamis" query --field 1,3 f.tamis <<<$'xz\t\t'
 printf '1\t2\t3\n1\t9\t3\n2\t2\t3\n' >table
 exits 0 "$tamis" dedup --field 1,3 table
 prints_exactly '1\t2\t3\n2\t2\t3\n'
-exits 0 "$tamis" top --field 3,1 -n 1 table
-prints_exactly '2\t2\t3\t1\n'
 exits 0 "$tamis" build --field 1,2 --values-field 3 -o f.tamis <<<$'a\tb\t7\nc\td\t8'
 exits 0 "$tamis" get f.tamis <<<$'a\tb'
 prints_exactly 'a\tb\t7\n'
@@ -64,19 +62,17 @@ for threads in 1 3; do
 done
 exits 0 "$tamis" dedup --exact=lines -f email,1 people
 prints_exactly 'id\temail\n1\ta@x\n2\tb@x\n3\ta@x\n'
-exits 0 "$tamis" top -f email -n 1 people
-prints_exactly '2\t2\ta@x\n'
 printf '"mail, first",n\r\n"a,b",7\r\n' >dos.csv
 exits 0 "$tamis" build --csv -f n --values-field n -o f.tamis dos.csv
 exits 0 "$tamis" get f.tamis <<<7
 prints_exactly '7\t7\n'
 printf ' name   size \nfew 3\n' | exits 0 "$tamis" dedup --fields-by blanks -f size
 prints_exactly ' name   size \nfew 3\n'
-exits 2 "$tamis" top -f emial people
+exits 2 "$tamis" dedup -f emial people
 says "people: no column of its first line is called 'emial'"
-exits 2 "$tamis" top -f email people table
+exits 2 "$tamis" dedup -f email people table
 says "table: its first line has other columns"
-exits 1 "$tamis" top -f email /dev/null
+exits 1 "$tamis" query -f email f.tamis /dev/null
 printf 'k\tv\na\t1\nb\tx\n' | exits 2 "$tamis" build -f k --values-field v -o none.tamis
 says "standard input, line 3: field 2"
 
@@ -122,8 +118,6 @@ promise 'Output is the record as it was, and there are as many as there are reco
 printf '1,"two\nlines"\n2,plain\n3,"two\nlines"\n' >input
 exits 0 "$tamis" dedup --csv --field 2 input
 prints_exactly '1,"two\nlines"\n2,plain\n'
-exits 0 "$tamis" top --csv --field 2 -n 1 input
-prints_exactly '2\t2\ttwo\nlines\n'
 exits 0 "$tamis" build --csv --field 2 --values-field 1 -o f.tamis <<<$'7,"a,b"\n"8",c'
 exits 0 "$tamis" get f.tamis <<<'a,b'
 prints_exactly 'a,b\t7\n'
@@ -192,8 +186,6 @@ is_silent
 exits 1 "$tamis" query unix.tamis dos dos
 check "one warning" has_lines "$said/err" 1
 exits 1 "$tamis" query --crlf unix.tamis <<<$'red\r\r'
-exits 0 "$tamis" top --crlf -n 1 dos
-prints_exactly '1\t1\tgreen\n'
 promise 'Only where it is in the key'
 printf '1\tred\r\n' >dos
 exits 0 "$tamis" build --field 1 -k hashset -o f.tamis dos

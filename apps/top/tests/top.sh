@@ -163,6 +163,26 @@ exits 3 bash -c "'$tamis' top few >/dev/full"
 promise 'A reader that leaves ends it'
 exits 141 bash -c "trap - PIPE; '$tamis' top -n 3000 many | true; exit \${PIPESTATUS[0]}" || true
 
+section 'Fields'
+
+printf '1\t2\t3\n1\t9\t3\n2\t2\t3\n' >table
+exits 0 "$tamis" top --field 3,1 -n 1 table
+prints_exactly '2\t2\t3\t1\n'
+printf 'id\temail\n1\ta@x\n2\tb@x\n3\ta@x\n' >people
+exits 0 "$tamis" top -f email -n 1 people
+prints_exactly '2\t2\ta@x\n'
+exits 2 "$tamis" top -f emial people
+says "people: no column of its first line is called 'emial'"
+exits 2 "$tamis" top -f email people table
+says "table: its first line has other columns"
+exits 1 "$tamis" top -f email /dev/null
+printf '1,"two\nlines"\n2,plain\n3,"two\nlines"\n' >input
+exits 0 "$tamis" top --csv --field 2 -n 1 input
+prints_exactly '2\t2\ttwo\nlines\n'
+printf 'red\r\ngreen\r\n' >dos
+exits 0 "$tamis" top --crlf -n 1 dos
+prints_exactly '1\t1\tgreen\n'
+
 section 'Sketches in files'
 
 exits 0 "$tamis" build -k countmin --error 0.001 -o a.tamis many
