@@ -228,6 +228,8 @@ static _Noreturn void refuse(const request *r, tamis_status status, uint64_t key
         refuse_plan(r, keys);
     if (status == TAMIS_NOMEM && r->memory)
         refuse_memory(r, keys);
+    if (status == TAMIS_FULL && r->spec.keys)
+        refuse_full(r->out, r->kind, r->spec.keys, r->spec.can & TAMIS_CAN_GROW, false);
     die_status("build", r->out, status);
 }
 
@@ -278,14 +280,15 @@ static bool load_all(request *r, tamis_builder *b)
 {
     char *universe[] = { (char *)(uintptr_t)r->universe, NULL };
     source others = r->source;
+    const load_target to = { b, r->out, r->kind, &r->spec, most_value_bits(r) };
 
-    r->keys = load_builder(b, r->out, &r->source, most_value_bits(r));
+    r->keys = load_builder(&to, &r->source);
     if (r->keys == 0 && !r->may_be_empty)
         return false;
     if (!r->universe)
         return true;
     others.names = universe;
-    r->keys += load_excluded(b, r->out, &others);
+    r->keys += load_excluded(&to, &others);
     return true;
 }
 

@@ -35,22 +35,33 @@ static const struct hash_text *hash_of(const subject *s)
     return &HASHES[s->info.plan.hasher.hash];
 }
 
+/* Of kinds that count. */
+static bool counts(const tamis_info *i)
+{
+    return (tamis_kind_can(i->plan.kind) & TAMIS_CAN_COUNT) != 0;
+}
+
 /* The number to compare with the plan, which is for distinct keys in kinds that count. */
 static double planned_keys(const tamis_info *i)
 {
-    bool counts = (tamis_kind_can(i->plan.kind) & TAMIS_CAN_COUNT) != 0;
-
-    return counts ? fmin(i->cardinality, (double)i->count) : (double)i->count;
+    return counts(i) ? fmin(i->cardinality, (double)i->count) : (double)i->count;
 }
 
-/* A filter planned for no key counts as one planned for one key. */
-static double share_of_plan(const tamis_info *i)
+static double slots_used(const tamis_info *i)
 {
-    return planned_keys(i) / (double)(i->plan.capacity > 0 ? i->plan.capacity : 1);
+    return round(i->fill * (double)i->plan.slots);
+}
+
+/* Of that many keys or slots. A filter planned for no key counts as one planned for one key. */
+static double percent_of_plan(const tamis_info *i, double used)
+{
+    return used / (double)(i->plan.capacity > 0 ? i->plan.capacity : 1) * 100;
 }
 
 /* By chance alone, the rate of a small filter is off by tens of per cent. */
 static const double FAR_ABOVE = 2;
+/* So much are estimates of a full filter off, about. */
+static const double ESTIMATE = 1.01;
 
 static const char *warning(const subject *s)
 {
@@ -60,7 +71,7 @@ static const char *warning(const subject *s)
     if (store_is_crowded(&s->info))
         return "it holds more keys than planned and its false positive rate is too high; build it "
                "with a larger -n";
-    if (planned_keys(&s->info) > (double)s->info.plan.capacity)
+    if (planned_keys(&s->info) > (s->is_counted ? 1 : ESTIMATE) * (double)s->info.plan.capacity)
         return "more keys were added than planned; build it with a larger -n";
     if (s->info.fpr > FAR_ABOVE * s->info.plan.fpr)
         return "its false positive rate is far above the planned one; build it again";
@@ -103,6 +114,28 @@ static void print_adaptations(const tamis_info *i)
                i->error);
 }
 
+/* Where counts of repeated keys take slots too, these are what the plan is for. In other kinds that
+ * count, it is for distinct keys, however often they come. */
+static void print_keys(const subject *s)
+{
+    const tamis_info *i = &s->info;
+    const char *how = s->is_counted ? "" : ", estimated";
+    char share[40];
+
+    snprintf(share, sizeof share, ", %.2f %% of the plan",
+             percent_of_plan(i, counts(i) && s->has_slots ? slots_used(i) : planned_keys(i)));
+    printf("planned   %" PRIu64 " %s, false positive rate %.4g\n", i->plan.capacity,
+           !counts(i)     ? "keys"
+           : s->has_slots ? "slots for keys and counts"
+                          : "distinct keys",
+           i->plan.fpr);
+    printf("holds     %" PRIu64 " keys", i->count);
+    if (counts(i) && s->has_slots)
+        printf(" in %.0f slots", slots_used(i));
+    printf("%s\n", counts(i) && !s->has_slots ? "" : share);
+    printf("distinct  %.0f%s%s\n", i->cardinality, how, counts(i) && !s->has_slots ? share : "");
+}
+
 static void print_text(const subject *s)
 {
     const tamis_info *i = &s->info;
@@ -110,9 +143,7 @@ static void print_text(const subject *s)
 
     printf("file      %s\n", s->path);
     printf("kind      %s: %s\n", tamis_kind_name(p->kind), tamis_kind_summary(p->kind));
-    printf("planned   %" PRIu64 " keys, false positive rate %.4g\n", p->capacity, p->fpr);
-    printf("holds     %" PRIu64 " keys, %.2f %% of the plan\n", i->count, share_of_plan(i) * 100);
-    printf("distinct  %.0f%s\n", i->cardinality, s->is_counted ? "" : ", estimated");
+    print_keys(s);
     printf("fill      %.2f %%%s\n", i->fill * 100, s->has_slots ? " of the slots" : "");
     printf("rate now  %.4g\n", i->fpr);
     if (has_ceiling(i))
@@ -173,6 +204,8 @@ static void print_json(json *j, const subject *s)
     print_plan_json(j, s);
     json_count(j, "keys", s->info.count);
     json_real(j, "distinct", s->info.cardinality);
+    if (counts(&s->info) && s->has_slots)
+        json_real(j, "slots_used", slots_used(&s->info));
     json_real(j, "fill", s->info.fill);
     json_real(j, "fpr", s->info.fpr);
     if (has_ceiling(&s->info))

@@ -13,8 +13,45 @@ typedef struct load {
     bool absent_only;
 } load;
 
+/* Whether counts of repeated keys take room too. */
+static bool counts_take_slots(tamis_kind kind)
+{
+    const unsigned both = TAMIS_CAN_COUNT | TAMIS_CAN_RESIZE;
+
+    return (tamis_kind_can(kind) & both) == both;
+}
+
+void refuse_full(const char *path, tamis_kind kind, uint64_t planned, bool grows, bool is_made)
+{
+    const char *name = tamis_kind_name(kind);
+    bool takes_slots = counts_take_slots(kind), can_grow = tamis_kind_can(kind) & TAMIS_CAN_GROW;
+
+    if (grows)
+        die(CODE_LIMIT,
+            "%s: the filter is full: how far %s filters grow depends on the -n they begin with; "
+            "build it with a larger one",
+            path, name);
+    if (takes_slots && is_made)
+        die(CODE_LIMIT,
+            "%s: the filter is full: keys and counts of repeated ones share %" PRIu64
+            " slots; make room with 'tamis resize -n %" PRIu64 "'",
+            path, planned, 2 * planned);
+    if (takes_slots)
+        die(CODE_LIMIT,
+            "%s: the filter is full: keys and counts of repeated ones share %" PRIu64
+            " slots; build it without -n, which finds out how many it takes, or with --grow",
+            path, planned);
+    die(CODE_LIMIT,
+        "%s: the filter is full: %" PRIu64 " keys were planned; build it with a larger -n%s", path,
+        planned, can_grow ? ", or with --grow" : "");
+}
+
 static void check(const load *l, tamis_status status)
 {
+    const tamis_plan *plan = tamis_plan_of(l->filter);
+
+    if (status == TAMIS_FULL)
+        refuse_full(l->path, plan->kind, plan->capacity, plan->flags & TAMIS_PLAN_GROWS, true);
     if (status)
         die_status("fill", l->path, status);
 }
@@ -94,16 +131,17 @@ uint64_t load_keys(tamis *f, const char *path, source *s, bool absent_only)
 /* ---- For a filter that is built at the end ------------------------------ */
 
 typedef struct feeding {
-    tamis_builder *builder;
-    const char *path;
-    uint32_t value_bits;
+    const load_target *to;
     uint64_t n;
 } feeding;
 
 static void end_feed(feeding *feed, tamis_status status, size_t n)
 {
+    if (status == TAMIS_FULL)
+        refuse_full(feed->to->path, feed->to->kind, feed->to->spec->keys,
+                    feed->to->spec->can & TAMIS_CAN_GROW, false);
     if (status)
-        die_status("keep the keys for", feed->path, status);
+        die_status("keep the keys for", feed->to->path, status);
     feed->n += n;
 }
 
@@ -113,7 +151,7 @@ static void feed_keys(void *ctx, job *j)
     size_t n;
     const uint64_t *keys = pipeline_kept_keys(j, &n);
 
-    end_feed(feed, n > 0 ? tamis_builder_add_many(feed->builder, keys, n) : TAMIS_OK, n);
+    end_feed(feed, n > 0 ? tamis_builder_add_many(feed->to->builder, keys, n) : TAMIS_OK, n);
 }
 
 static void feed_excluded(void *ctx, job *j)
@@ -122,7 +160,8 @@ static void feed_excluded(void *ctx, job *j)
     size_t n;
     const uint64_t *excluded = pipeline_kept_keys(j, &n);
 
-    end_feed(feed, n > 0 ? tamis_builder_add_excluded(feed->builder, excluded, n) : TAMIS_OK, n);
+    end_feed(feed, n > 0 ? tamis_builder_add_excluded(feed->to->builder, excluded, n) : TAMIS_OK,
+             n);
 }
 
 static void check_values(const feeding *feed, const uint64_t *values, size_t n)
@@ -131,12 +170,12 @@ static void check_values(const feeding *feed, const uint64_t *values, size_t n)
 
     for (size_t i = 0; i < n; i++)
         all |= values[i];
-    if (feed->value_bits == 64 || all >> feed->value_bits == 0)
+    if (feed->to->value_bits == 64 || all >> feed->to->value_bits == 0)
         return;
-    if (feed->value_bits == 32)
+    if (feed->to->value_bits == 32)
         die(CODE_LIMIT, "build: a value has more than 32 bits: values are 0 to 4294967295");
     die(CODE_LIMIT, "build: a value has more than %" PRIu32 " bits; give more --value-bits",
-        feed->value_bits);
+        feed->to->value_bits);
 }
 
 static void feed_pairs(void *ctx, job *j)
@@ -147,14 +186,14 @@ static void feed_pairs(void *ctx, job *j)
     while (at < end) {
         size_t n = (size_t)*at++;
         check_values(feed, at + n, n);
-        end_feed(feed, tamis_builder_add_map(feed->builder, at, at + n, n), n);
+        end_feed(feed, tamis_builder_add_map(feed->to->builder, at, at + n, n), n);
         at += 2 * n;
     }
 }
 
-uint64_t load_builder(tamis_builder *b, const char *path, source *s, uint32_t value_bits)
+uint64_t load_builder(const load_target *to, source *s)
 {
-    feeding feed = { .builder = b, .path = path, .value_bits = value_bits };
+    feeding feed = { .to = to };
     pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = feed_keys, .ctx = &feed };
 
     if (s->format.value_field) {
@@ -165,9 +204,9 @@ uint64_t load_builder(tamis_builder *b, const char *path, source *s, uint32_t va
     return feed.n;
 }
 
-uint64_t load_excluded(tamis_builder *b, const char *path, source *s)
+uint64_t load_excluded(const load_target *to, source *s)
 {
-    feeding feed = { .builder = b, .path = path };
+    feeding feed = { .to = to };
     pipeline p = { .take_batch = pipeline_keep_keys, .finish_chunk = feed_excluded, .ctx = &feed };
 
     pipeline_run(&p, s);

@@ -193,7 +193,34 @@ prints_nothing
 
 "$tamis" build --allow-empty -k cqf -n 10 -o full.tamis </dev/null
 exits 5 "$tamis" add full.tamis <<<"$(seq 10000)"
-says "--grow"
+says "keys and counts of repeated ones share 10 slots; make room with 'tamis resize -n 20'"
+
+promise 'Counts that take slots are told of as such, and there is a way out'
+{ seq 2000; seq 2000; seq 500; } >repeated
+for kind in quotient cqf aqf; do
+    exits 5 "$tamis" build -k "$kind" -n 2000 -o slots.tamis repeated
+    says "the filter is full: keys and counts of repeated ones share 2000 slots; build it without -n,"
+    is_one_message
+    exits 0 "$tamis" build -k "$kind" -o slots.tamis repeated
+    exits 0 "$tamis" info slots.tamis
+    prints " slots for keys and counts, false positive rate "
+    prints "holds     4500 keys in "
+    exits 0 "$tamis" info --json slots.tamis
+    json_holds "slots" 'abs(it[0]["distinct"] - 2000) < 100' \
+        '2000 < it[0]["slots_used"] <= it[0]["plan"]["shape"]["slots"]'
+done
+exits 0 "$tamis" build -k counting -o slots.tamis repeated
+exits 0 "$tamis" info slots.tamis
+prints "planned   2000 distinct keys, "
+check "their number alone" has_line "$said/out" '^holds     4500 keys$'
+prints ", estimated, "
+
+promise 'A filter that was asked to grow, and is full, is not said to grow'
+seq 100000 | exits 5 "$tamis" build -k morton -n 1000 --grow -o grown.tamis
+says "how far morton filters grow depends on the -n they begin with; build it with a larger one"
+seq 100000 | exits 5 "$tamis" build -k hashset -n 1000 -o fixed.tamis
+says "the filter is full: 1000 keys were planned; build it with a larger -n"
+check_not "it cannot grow" grep -q grow "$said/err"
 
 section 'What list prints'
 
