@@ -19,6 +19,9 @@ typedef struct request {
     uint64_t memory; /* 0: as much as it takes */
     const char *tmp;
     const char *universe;
+    const char *like, *secret_file; /* or NULL */
+    tamis_plan plan;                /* of `like` */
+    uint64_t queries;               /* to tell the mistakes of; 0: not asked */
     bool may_be_empty;
     uint64_t keys; /* read */
     bool as_json;  /* tell what was made */
@@ -104,6 +107,44 @@ static void check_extras(request *r)
             tamis_kind_name(r->kind));
 }
 
+/* Kinds that are made from all keys at once have a plan for as many as there are. */
+static void take_like(request *r)
+{
+    tamis *f = store_map(r->like);
+    unsigned can;
+
+    r->plan = *tamis_plan_of(f);
+    tamis_free(f);
+    r->kind = r->plan.kind;
+    can = tamis_kind_can(r->kind);
+    r->spec.hasher = r->plan.hasher;
+    r->spec.fpr = can & TAMIS_IS_EXACT ? 0 : r->plan.fpr;
+    if (can & TAMIS_CAN_GET && !(can & TAMIS_CAN_PUT))
+        r->spec.value_bits = r->plan.width;
+    if (r->plan.flags & TAMIS_PLAN_ASKS_KEYS)
+        r->spec.can |= TAMIS_CAN_ASK_KEYS;
+}
+
+static void take_models(request *r, const args *a)
+{
+    bool has_hash = args_given(a, "hash");
+
+    if (r->like && (args_given_any(a, spec_options) || args_given(a, "kind") ||
+                    args_given(a, "seed") || r->secret_file))
+        args_refuse(a, "--like has all of the plan, its hash and secret too: leave out other "
+                       "options of a plan, --kind, --seed and --secret-file");
+    if (r->secret_file && has_hash && r->spec.hasher.hash != TAMIS_KEYED)
+        args_refuse(a, "--secret-file is for --hash keyed");
+    if (r->like)
+        take_like(r);
+    if (r->like && r->universe && takes_one_by_one(r->kind))
+        args_refuse(a, "--like and --universe cannot be used together in kinds that add");
+    if (r->secret_file) {
+        r->spec.hasher.hash = TAMIS_KEYED;
+        read_secret(r->spec.hasher.secret, r->secret_file);
+    }
+}
+
 static void read_options(request *r, args *a)
 {
     args_read(a, r);
@@ -112,6 +153,7 @@ static void read_options(request *r, args *a)
         args_refuse(a, "give -o FILE, or -o - for standard output");
     if (r->as_json && strcmp(r->out, "-") == 0)
         args_refuse(a, "--json and -o - cannot both have standard output");
+    take_models(r, a);
     store_check_target(r->out);
     store_spare_inputs("build", r->out, r->source.names);
     check_extras(r);
@@ -160,6 +202,14 @@ static void say_choice(const tamis_plan *plan)
         tamis_kind_name(plan->kind), bits_per_key(plan), plan->fpr);
 }
 
+/* A repeated key is counted again here, so that they may be fewer. */
+static double expected_wrong(const request *r, const tamis_plan *plan)
+{
+    uint64_t keys = r->keys < plan->capacity ? r->keys : plan->capacity;
+
+    return (double)r->queries * tamis_plan_rate(plan, keys);
+}
+
 static void print_json(const request *r, const tamis_plan *plan)
 {
     json j = { 0 };
@@ -172,6 +222,8 @@ static void print_json(const request *r, const tamis_plan *plan)
     json_real(&j, "fpr", plan->fpr);
     json_count(&j, "bytes", plan->bytes);
     json_real(&j, "bits_per_key", bits_per_key(plan));
+    if (r->queries)
+        json_real(&j, "expected_wrong", expected_wrong(r, plan));
     json_close(&j, '}');
 }
 
@@ -260,19 +312,23 @@ static tamis_builder *start(request *r)
 }
 
 /* The filter is in memory anyway, and can tell how full it is. */
-static tamis_status save_added(const request *r, tamis_builder *b, tamis_plan *plan)
+static void save_added(const request *r, tamis *f, tamis_plan *plan)
 {
-    tamis *f;
-    tamis_status status = tamis_builder_finish(&f, b);
-
-    if (status)
-        return status;
     progress_erase();
     store_save(f, r->out);
     store_warn_if_crowded(f, r->out);
     *plan = *tamis_plan_of(f);
     tamis_free(f);
-    return TAMIS_OK;
+}
+
+static tamis_status finish_added(const request *r, tamis_builder *b, tamis_plan *plan)
+{
+    tamis *f;
+    tamis_status status = tamis_builder_finish(&f, b);
+
+    if (!status)
+        save_added(r, f, plan);
+    return status;
 }
 
 /* False: there is no key, which is hardly what was meant, and no reason to lose a good filter. */
@@ -292,6 +348,43 @@ static bool load_all(request *r, tamis_builder *b)
     return true;
 }
 
+/* These two return false if there was no key. */
+static bool build(request *r, tamis_plan *plan)
+{
+    tamis_builder *b = start(r);
+    bool has_keys = load_all(r, b);
+    tamis_status status = TAMIS_OK;
+
+    if (has_keys)
+        status =
+            takes_one_by_one(r->kind) ? finish_added(r, b, plan) : store_build(b, r->out, plan);
+    if (status)
+        refuse(r, status, r->keys);
+    tamis_builder_free(b);
+    return has_keys;
+}
+
+/* An empty filter of the same plan takes the keys. */
+static bool build_like(request *r, tamis_plan *plan)
+{
+    tamis *f;
+    tamis_status status;
+
+    if (r->memory && memory_for_builder(r) < r->plan.bytes)
+        status = TAMIS_NOMEM;
+    else
+        status = tamis_new(&f, &r->plan, NULL);
+    if (status)
+        die_status("build", r->out, status);
+    r->keys = load_keys(f, r->out, &r->source, false);
+    if (r->keys == 0 && !r->may_be_empty) {
+        tamis_free(f);
+        return false;
+    }
+    save_added(r, f, plan);
+    return true;
+}
+
 static int run(args *a)
 {
     request r = { .spec = TAMIS_SPEC(), .source = source_default() };
@@ -304,28 +397,30 @@ static int run(args *a)
     /* A message can then name the line. */
     if (is_indexed(r.kind))
         r.source.format.below = r.spec.keys;
-    tamis_builder *b = start(&r);
-    if (!load_all(&r, b)) {
+    if (!(r.like && takes_one_by_one(r.kind) ? build_like : build)(&r, &plan)) {
         say("%s was not written: there is no key in the input; --allow-empty makes an empty filter",
             r.out);
-        tamis_builder_free(b);
         return CODE_NOTHING;
     }
-    tamis_status status =
-        takes_one_by_one(r.kind) ? save_added(&r, b, &plan) : store_build(b, r.out, &plan);
-    if (status)
-        refuse(&r, status, r.keys);
-    tamis_builder_free(b);
     if (r.as_json)
         print_json(&r, &plan);
     else if (is_chosen)
         say_choice(&plan);
+    if (r.queries && !r.as_json)
+        say("of %" PRIu64 " queries for keys that are not in it, expect %.0f wrong answers",
+            r.queries, expected_wrong(&r, &plan));
     return CODE_OK;
 }
 
 static const option_row options[] = {
     { 'o', "output", "FILE", "where to save the filter", TO_TEXT(request, out) },
     { 'k', "kind", "KIND", "kind of filter; 'tamis kinds' lists them", TO_KIND(request, kind) },
+    { 0, "like", "FILE", "take the plan, the hash and the secret of that filter",
+      TO_TEXT(request, like) },
+    { 0, "secret-file", "FILE", "hash with this secret: 16 bytes, or 32 hexadecimal digits",
+      TO_TEXT(request, secret_file) },
+    { 0, "queries", "N", "say how many of N queries for absent keys will be answered wrongly",
+      TO_COUNT(request, queries, 1, UINT64_MAX) },
     { 0, "seed", "S", "integer that changes the hash (default: 0)",
       TO_INTEGER(request, spec.hasher.seed) },
     { 0, "memory", "SIZE", "memory it may take: 512M, 4G (default: what it needs)",

@@ -24,7 +24,7 @@ static const char *difference(const tamis_plan *a, const tamis_plan *b)
     if (a->hasher.hash != b->hasher.hash)
         return "hash; build both with the same --hash";
     if (!has_same_secret(&a->hasher, &b->hasher))
-        return "secret; make both from copies of one keyed filter, with 'tamis add'";
+        return "secret; build one with --like the other, or both with one --secret-file";
     if (a->hasher.seed != b->hasher.seed)
         return "seed; build both with the same --seed";
     return "size; build both with the same --keys and --fpr";

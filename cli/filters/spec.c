@@ -1,7 +1,10 @@
 /* spec.c - what is wanted of a filter, and what a plan makes of it. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "spec.h"
 #include "term/message.h"
@@ -15,6 +18,42 @@ void draw_secret(uint8_t secret[16])
     while (got < 0 && errno == EINTR);
     if (got != 16)
         die_errno("draw a secret from", "the kernel");
+}
+
+/* One line end may follow the digits. */
+static bool parse_secret(uint8_t secret[16], const char *text, size_t size)
+{
+    static const uint8_t none[16];
+
+    if (size == 16)
+        memcpy(secret, text, 16);
+    else if (strspn(text, "0123456789abcdefABCDEF") == 32 && strcmp(text + 32, "\n") <= 0)
+        for (size_t i = 0; i < 16; i++)
+            sscanf(text + 2 * i, "%2hhx", &secret[i]);
+    else
+        return false;
+    return memcmp(secret, none, sizeof none) != 0;
+}
+
+/* As ssh does it: a file of one's own must be closed to others; who owns another knows better. */
+void read_secret(uint8_t secret[16], const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char text[64] = "";
+    struct stat s;
+
+    if (!file || fstat(fileno(file), &s))
+        die_errno("read", path);
+    if (s.st_uid == getuid() && s.st_mode & 077)
+        die(CODE_USAGE, "%s: others can read or write it, and a secret is for one: 'chmod 600' it",
+            path);
+    size_t size = fread(text, 1, sizeof text - 1, file);
+    if (ferror(file))
+        die_errno("read", path);
+    fclose(file); /* only read */
+    if (!parse_secret(secret, text, size))
+        die(CODE_USAGE, "%s: a secret is 16 bytes or 32 hexadecimal digits, not all of them zero",
+            path);
 }
 
 /* ---- Options ----------------------------------------------------------- */

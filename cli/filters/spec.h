@@ -19,6 +19,8 @@ bool spec_has_room(const tamis_spec *spec);
 
 /* From the kernel. */
 void draw_secret(uint8_t secret[16]);
+/* From a file of 16 bytes or 32 hexadecimal digits, which nobody else can read. */
+void read_secret(uint8_t secret[16], const char *path);
 
 double bits_per_key(const tamis_plan *p);
 

@@ -226,3 +226,79 @@ seq -f 'key %g' 40 >added
 exits 0 "$tamis" query shared.tamis added
 same "$said/out" added
 check "both went well" test ! -e trouble
+
+section 'Rebuilt filters'
+
+promise 'A filter that was built like another can be merged with it, whatever its secret'
+seq 1000 >old
+seq 501 1500 >new
+for kind in $(kinds_that merge | grep -vx bitmap); do
+    exits 0 "$tamis" build -k "$kind" -n 3000 --hash keyed -o guard.tamis old
+    exits 0 "$tamis" build --like guard.tamis -o again.tamis new
+    is_silent
+    exits 0 "$tamis" merge -o both.tamis guard.tamis again.tamis
+    exits 1 "$tamis" query -v -c both.tamis old new
+    prints_exactly '0\n'
+done
+exits 0 "$tamis" build --like guard.tamis -o guard.tamis new
+exits 1 "$tamis" query -v -c guard.tamis new
+prints_exactly '0\n'
+exits 1 "$tamis" build --like guard.tamis -o none.tamis /dev/null
+says "there is no key"
+
+promise 'Kinds that are made at once get the rate and the hash of the other'
+for kind in fuse ribbon gcs; do
+    exits 0 "$tamis" build -k "$kind" -p 1e-4 --seed 7 -o first.tamis old
+    exits 0 "$tamis" build --like first.tamis -o second.tamis old
+    same first.tamis second.tamis
+done
+awk '{ print $1 "\t" $1 % 100 }' old >values
+for kind in map hashmap; do
+    exits 0 "$tamis" build -k "$kind" --values-field 2 --seed 7 -o first.tamis values
+    exits 0 "$tamis" build --like first.tamis --values-field 2 -o second.tamis values
+    same first.tamis second.tamis
+done
+
+promise 'A plan is that of the other, or of options'
+for option in '-k bloom' '-n 10' '-p 0.1' '--hash fast' '--seed 3' '--can add' '--secret-file old'; do
+    # shellcheck disable=SC2086
+    exits 2 "$tamis" build --like guard.tamis $option -o none.tamis old
+    says "--like has all of the plan"
+done
+exits 3 "$tamis" build --like nowhere -o none.tamis old
+exits 4 "$tamis" build --like old -o none.tamis old
+
+promise 'Filters with one --secret-file, and no others, can be merged'
+printf '%s\n' 000102030405060708090a0b0c0d0e0F >digits
+printf '\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17' >bytes
+chmod 600 digits bytes
+exits 0 "$tamis" build -k bloom -n 3000 --secret-file digits -o first.tamis old
+exits 0 "$tamis" build -k bloom -n 3000 --hash keyed --secret-file bytes -o second.tamis old
+same first.tamis second.tamis
+check "the file is private" test "$(stat -c %a first.tamis)" = 600
+exits 0 "$tamis" build -k bloom -n 3000 --hash keyed -o second.tamis new
+exits 2 "$tamis" merge -o both.tamis first.tamis second.tamis
+says "differ in secret; build one with --like the other, or both with one --secret-file"
+
+promise 'A secret that is none, or that others can read, is refused'
+chmod 640 digits
+exits 2 "$tamis" build -k bloom --secret-file digits -o none.tamis old
+says "'chmod 600' it"
+exits 0 "$tamis" build -k bloom -n 3000 --secret-file <(cat digits) -o second.tamis old
+same first.tamis second.tamis
+for text in '' 0001 "$(printf '%032d' 0)" "$(printf '%033d' 1)" "$(printf '%031dg' 1)"; do
+    exits 2 "$tamis" build -k bloom --secret-file <(printf %s "$text") -o none.tamis old
+    says "a secret is 16 bytes or 32 hexadecimal digits"
+done
+exits 2 "$tamis" build -k bloom --hash raw --secret-file bytes -o none.tamis old
+says "--secret-file is for --hash keyed"
+exits 3 "$tamis" build -k bloom --secret-file nowhere -o none.tamis old
+
+promise 'build --queries says how many answers will be wrong'
+exits 0 "$tamis" build -k bloom -n 1000 -p 0.01 --queries 1e6 -o first.tamis old
+says "of 1000000 queries for keys that are not in it, expect 9974 wrong answers"
+exits 0 "$tamis" build -k bloom -n 1000 -p 0.01 --queries 1e6 --json -o first.tamis old
+json_holds "the same" 'round(it["expected_wrong"]) == 9974'
+is_silent
+exits 0 "$tamis" build -k hashset --queries 1e6 -o first.tamis old
+says "expect 0 wrong answers"
