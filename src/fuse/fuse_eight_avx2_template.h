@@ -23,6 +23,23 @@ static inline void fuse_hash_eight(uint64_t *g, const uint64_t *keys, uint64_t s
         fuse_store(g + i, mix64_avx2(_mm256_xor_si256(fuse_load(keys + i), salts)));
 }
 
+/* See fuse_rehash(). */
+static inline void fuse_rehash_eight(uint64_t *g, const uint64_t *keys, uint64_t salt,
+                                     uint64_t between)
+{
+    __m256i salts = _mm256_set1_epi64x((long long)salt);
+    __m256i seeds = _mm256_set1_epi64x((long long)between);
+
+    for (unsigned i = 0; i < FUSE_EIGHT; i += 4) {
+        __m256i x = _mm256_xor_si256(fuse_load(keys + i), salts);
+        x = mul64_avx2(xor_shifted_avx2(x), FUSE_FACTOR);
+        x = mul64_avx2(xor_shifted_avx2(x), FUSE_OTHER_FACTOR);
+        x = mul64_avx2(_mm256_xor_si256(x, seeds), FUSE_FACTOR);
+        x = mul64_avx2(xor_shifted_avx2(x), FUSE_OTHER_FACTOR);
+        fuse_store(g + i, xor_shifted_avx2(x));
+    }
+}
+
 /* ---- Slots ------------------------------------------------------------- */
 
 /* The low halves of four numbers, then those of four others; and the high ones. */

@@ -35,6 +35,13 @@ static inline void fuse_hash_eight(uint64_t *g, const uint64_t *keys, uint64_t s
         g[i] = hash_key(keys[i], salt);
 }
 
+static inline void fuse_rehash_eight(uint64_t *g, const uint64_t *keys, uint64_t salt,
+                                     uint64_t between)
+{
+    for (unsigned i = 0; i < FUSE_EIGHT; i++)
+        g[i] = fuse_rehash(keys[i], salt, between);
+}
+
 /* Slots of keys number i to i + 7 of the batch. */
 static inline void fuse_put_eight(fuse_batch *to, size_t i, const fuse_shape *s, const uint64_t *g,
                                   unsigned skip)

@@ -2,9 +2,8 @@
  * keys. The includer defines FUSE_ARITY, and FUSE_AVX2 for a CPU with it. What the compiler may use
  * does not matter: all files may be compiled for a newer CPU.
  *
- * What is `plain`, `is_single`, `is_mixed` or `has_stash` is known when this is compiled: there is
- * one copy of the code for each width that is plain, and of each one more for filters of a single
- * part. */
+ * What is `plain` or `is_single` is known when this is compiled: there is one copy of the code for
+ * each width that is plain, and of each one more for filters of a single part. */
 #include "base/ahead.h"
 #include "base/many.h"
 #include "fuse/fuse_eight_template.h"
@@ -34,20 +33,20 @@ FUSE_INLINE const uint8_t *fuse_part_at(const fuse_query *q, const fuse_group *a
     return q->is_single ? first : first + at->part[i];
 }
 
-/* Few parts have another seed than 0, but of those that do, each may have its own. */
-static inline void fuse_prepare_mixed(const fuse_query *q, fuse_group *to, size_t n)
+/* Few parts have another seed than 0, but of those that do, each may have its own: their keys get
+ * other slots than what they were given. */
+static inline void fuse_reseed_some(const fuse_query *q, fuse_group *to, size_t n)
 {
     const fuse_shape *s = &q->s;
 
-    to->absent = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t h = to->g[i];
         unsigned tries = fuse_part_at(q, to, i)[s->tail + FUSE_TAIL_TRIES];
-        unsigned skip = tries == 1 ? s->part_bits : 0;
 
+        if (tries == 1)
+            continue;
         to->absent |= (uint64_t)(tries == 0) << i;
-        to->g[i] = tries > 1 ? fuse_seeded(h, tries - 1) : h;
-        fuse_put_key(&to->batch, i, s, to->g[i], fuse_near(s, to->g[i], skip));
+        to->g[i] = fuse_seeded(to->g[i], tries - 1);
+        fuse_put_key(&to->batch, i, s, to->g[i], fuse_near(s, to->g[i], 0));
     }
 }
 
@@ -62,14 +61,17 @@ MANY_INLINE void fuse_prepare(const void *self, void *group, const uint64_t *key
         const uint64_t *from = keys + i;
         if (n - i < FUSE_EIGHT)
             from = memcpy(last, from, (n - i) * sizeof *from);
-        fuse_hash_eight(to->g + i, from, q->f->salt);
-        if (!q->is_mixed)
-            fuse_put_eight(&to->batch, i, &q->s, to->g + i, q->is_single ? 0 : q->s.part_bits);
+        if (q->s.between)
+            fuse_rehash_eight(to->g + i, from, q->f->salt, q->s.between);
+        else
+            fuse_hash_eight(to->g + i, from, q->f->salt);
+        fuse_put_eight(&to->batch, i, &q->s, to->g + i, q->is_single ? 0 : q->s.part_bits);
         if (!q->is_single)
             fuse_part_eight(to->part + i, &q->s, to->g + i);
     }
+    to->absent = 0;
     if (q->is_mixed)
-        fuse_prepare_mixed(q, to, n);
+        fuse_reseed_some(q, to, n);
     for (unsigned j = 0; q->has_bits && j < FUSE_ARITY; j++)
         for (size_t i = 0; i < MANY; i++)
             to->batch.at[j][i] *= q->s.width;
@@ -111,45 +113,47 @@ MANY_INLINE uint64_t fuse_look(void *self, void *group, size_t i)
     for (unsigned j = 0; j < FUSE_ARITY; j++)
         x ^= fuse_slot_at(q, part, from->batch.at[j][i]);
     bool found = (x & packed_mask(width)) == 0;
-    if (q->has_stash && fuse_may_be_stashed(&q->s, part, from->g[i]))
+    if (q->has_stash && (!q->is_single || q->s.stashed >> from->g[i] % 64 & 1) &&
+        fuse_may_be_stashed(&q->s, part, from->g[i]))
         found |= fuse_is_stashed(&q->s, part + q->s.tail, from->g[i]);
-    return found & ~(q->is_mixed ? from->absent >> i : 0);
+    return found & ~(q->is_single ? 0 : from->absent >> i);
 }
 
 FUSE_INLINE size_t fuse_has_many_of(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n,
-                                    bool is_single, bool is_mixed, bool has_stash, unsigned plain)
+                                    const fuse_tails *tails, bool is_single, bool has_bits,
+                                    unsigned plain)
 {
-    const fuse_query q = { .f = f,
-                           .s = *fuse_shape_in(f),
-                           .plain = plain,
-                           .is_single = is_single,
-                           .is_mixed = is_mixed,
-                           .has_stash = has_stash,
-                           .has_bits = !plain && !is_mixed };
+    fuse_query q = { .f = f,
+                     .s = *fuse_shape_in(f),
+                     .plain = plain,
+                     .is_single = is_single,
+                     .is_mixed = tails->are_mixed,
+                     .has_stash = tails->are_mixed || tails->stashed,
+                     .has_bits = has_bits };
     fuse_group groups[2];
 
+    q.s.between = tails->between;
+    q.s.stashed = tails->stashed;
     return many_lookups(&q, hits, keys, n, &groups[0], &groups[1], fuse_prepare, fuse_fetch,
                         fuse_look, NULL);
 }
 
 FUSE_INLINE size_t fuse_has_many_plain(const tamis *f, uint64_t *hits, const uint64_t *keys,
-                                       size_t n, bool has_stash, unsigned plain)
+                                       size_t n, const fuse_tails *tails, unsigned plain)
 {
-    if (fuse_shape_in(f)->part_bits)
-        return fuse_has_many_of(f, hits, keys, n, false, false, has_stash, plain);
-    return fuse_has_many_of(f, hits, keys, n, true, false, has_stash, plain);
+    if (fuse_shape_in(f)->part_bits || tails->are_mixed)
+        return fuse_has_many_of(f, hits, keys, n, tails, false, !plain, plain);
+    return fuse_has_many_of(f, hits, keys, n, tails, true, !plain, plain);
 }
 
-/* One copy serves all widths of filters whose parts have seeds of their own, or stashes that were
- * not looked for: the keys of a short call wait for memory, and other seeds are rare. It also
- * serves widths that are not plain and cannot be found by 32 bits. */
+/* If there are many parts, a short call asks none for its seed: its keys wait for memory. */
 static size_t fuse_has_many(const tamis *f, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     unsigned width = f->plan.width, plain = packed_is_plain(width) ? width : 0;
     fuse_tails tails = fuse_ask_tails(f, fuse_shape_in(f), n / 8 ? n / 8 : 1);
     bool has_bits = width <= PACKED_NARROW && fuse_shape_in(f)->part_bytes < UINT32_MAX / 8;
 
-    if (tails.are_mixed || (!plain && !has_bits))
-        return fuse_has_many_of(f, hits, keys, n, false, true, true, plain);
-    return FUSE_BY_WIDTH(width, fuse_has_many_plain, f, hits, keys, n, tails.has_stash);
+    if (!plain && !has_bits)
+        return fuse_has_many_of(f, hits, keys, n, &tails, false, false, 0);
+    return FUSE_BY_WIDTH(width, fuse_has_many_plain, f, hits, keys, n, &tails);
 }

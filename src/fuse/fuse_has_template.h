@@ -3,7 +3,8 @@
  *
  * A lookup waits for memory. The fewer instructions it takes, the more of those that follow it are
  * begun meanwhile: so there are copies of the code for each width that is plain, and what the plan
- * and the tails say is asked when the filter is made. */
+ * and the tails say is asked when the filter is made. Then there is nothing to look at but slots
+ * and, if a single part has a stash, a word with bits for its keys. */
 #include "fuse/fuse_layout_template.h"
 
 /* Slot j of a key whose slots are numbered from the first one of its near block on, where `near`
@@ -73,11 +74,9 @@ FUSE_INLINE uint32_t fuse_usual_in_block(unsigned plain)
     return (UINT32_C(1) << (FUSE_MOST_BLOCK_BITS - (plain > 8 ? FUSE_WIDE_HALVINGS : 0))) - 1;
 }
 
-/* A filter is usual if all its parts have seed 0, as nearly all have: then there is nothing to look
- * at but slots and, if there is one, the stash. The shape is not copied as a whole, so that the
- * compiler can leave out what is not used. */
-FUSE_INLINE bool fuse_has_usual(const tamis *f, uint64_t key, unsigned plain, bool is_single,
-                                bool has_stash)
+/* The shape is not copied as a whole, so that the compiler can leave out what is not used. */
+FUSE_INLINE bool fuse_fits_usual(const tamis *f, const uint8_t *part, uint64_t g, unsigned skip,
+                                 unsigned plain)
 {
     const fuse_shape *all = fuse_shape_in(f);
     const uint32_t in_block = plain ? fuse_usual_in_block(plain) : all->in_block;
@@ -86,50 +85,75 @@ FUSE_INLINE bool fuse_has_usual(const tamis *f, uint64_t key, unsigned plain, bo
                            .in_window = all->in_window,
                            .in_block = in_block,
                            .in_half = in_block >> 1,
-                           .part_bits = is_single ? 0 : all->part_bits,
                            .width = all->width };
-    uint64_t h = hash_key(key, f->salt);
-    const uint8_t *part = f->payload;
 
-    if (!is_single)
-        part += part_of(h, s.part_bits) * all->part_bytes;
-    if (has_stash && fuse_may_be_stashed(all, part, h))
-        return fuse_has_hash(f, h);
-    return plain ? fuse_fits(part, &s, h, s.part_bits, plain)
-                 : fuse_fits_odd(part, &s, h, s.part_bits);
+    return plain ? fuse_fits(part, &s, g, skip, plain) : fuse_fits_odd(part, &s, g, skip);
 }
 
-#define FUSE_HAS(name, plain, is_single, has_stash)                 \
-    static bool name(const tamis *f, uint64_t key)                  \
-    {                                                               \
-        return fuse_has_usual(f, key, plain, is_single, has_stash); \
-    }
-
-FUSE_HAS(fuse_has_8, 8, true, false)
-FUSE_HAS(fuse_has_16, 16, true, false)
-FUSE_HAS(fuse_has_32, 32, true, false)
-FUSE_HAS(fuse_has_odd, 0, true, false)
-FUSE_HAS(fuse_has_8_stashed, 8, true, true)
-FUSE_HAS(fuse_has_16_stashed, 16, true, true)
-FUSE_HAS(fuse_has_32_stashed, 32, true, true)
-FUSE_HAS(fuse_has_odd_stashed, 0, true, true)
-FUSE_HAS(fuse_has_8_in_parts, 8, false, true)
-FUSE_HAS(fuse_has_16_in_parts, 16, false, true)
-FUSE_HAS(fuse_has_32_in_parts, 32, false, true)
-FUSE_HAS(fuse_has_odd_in_parts, 0, false, true)
-
-/* For a filter whose payload is there to be asked. */
-static bool (*fuse_has_for(const tamis *f))(const tamis *f, uint64_t key)
+/* Each part has its own seed and its own stash. */
+FUSE_INLINE bool fuse_has_in_parts(const tamis *f, uint64_t key, unsigned plain)
 {
     const fuse_shape *s = fuse_shape_in(f);
-    bool is_plain = packed_is_plain(s->width);
-    fuse_tails tails = fuse_ask_tails(f, s, FUSE_MOST_PARTS_ASKED);
+    uint64_t h = hash_key(key, f->salt), g = h;
+    const uint8_t *part = (const uint8_t *)f->payload + part_of(h, s->part_bits) * s->part_bytes;
+    unsigned tries = part[s->tail + FUSE_TAIL_TRIES], skip = s->part_bits;
 
-    if (tails.are_mixed ||
-        (is_plain ? s->in_block != fuse_usual_in_block(s->width) : s->width > PACKED_NARROW))
+    if (tries != 1) {
+        g = fuse_seeded(h, tries - 1);
+        skip = 0;
+    }
+    if (tries == 0 || fuse_may_be_stashed(s, part, g))
+        return fuse_has_hash(f, h);
+    return fuse_fits_usual(f, part, g, skip, plain);
+}
+
+/* One seed is that of all keys. Those that may be in the stash are asked for as if there were more
+ * parts. */
+FUSE_INLINE bool fuse_has_single(const tamis *f, uint64_t key, unsigned plain, bool is_first,
+                                 bool (*may_be_stashed)(const tamis *f, uint64_t key))
+{
+    const fuse_shape *s = fuse_shape_in(f);
+    uint64_t g = is_first ? hash_key(key, f->salt) : fuse_rehash(key, f->salt, s->between);
+
+    if (may_be_stashed && s->stashed >> g % 64 & 1)
+        return may_be_stashed(f, key);
+    return fuse_fits_usual(f, f->payload, g, 0, plain);
+}
+
+#define FUSE_HAS(width, plain)                                                     \
+    static bool fuse_has_##width##_in_parts(const tamis *f, uint64_t key)          \
+    {                                                                              \
+        return fuse_has_in_parts(f, key, plain);                                   \
+    }                                                                              \
+    static bool fuse_has_##width(const tamis *f, uint64_t key)                     \
+    {                                                                              \
+        return fuse_has_single(f, key, plain, true, NULL);                         \
+    }                                                                              \
+    static bool fuse_has_##width##_stashed(const tamis *f, uint64_t key)           \
+    {                                                                              \
+        return fuse_has_single(f, key, plain, true, fuse_has_##width##_in_parts);  \
+    }                                                                              \
+    static bool fuse_has_##width##_reseeded(const tamis *f, uint64_t key)          \
+    {                                                                              \
+        return fuse_has_single(f, key, plain, false, fuse_has_##width##_in_parts); \
+    }
+
+FUSE_HAS(8, 8)
+FUSE_HAS(16, 16)
+FUSE_HAS(32, 32)
+FUSE_HAS(odd, 0)
+
+/* For a filter whose payload is there to be asked, as it was for its shape. */
+static bool (*fuse_has_for(const tamis *f, const fuse_tails *tails))(const tamis *f, uint64_t key)
+{
+    const fuse_shape *s = fuse_shape_in(f);
+    unsigned width = s->width;
+
+    if (packed_is_plain(width) ? s->in_block != fuse_usual_in_block(width) : width > PACKED_NARROW)
         return fuse_has;
-    if (s->part_bits)
-        return FUSE_PICK(s->width, fuse_has, _in_parts);
-    return tails.has_stash ? FUSE_PICK(s->width, fuse_has, _stashed)
-                           : FUSE_PICK(s->width, fuse_has, );
+    if (s->part_bits || tails->are_mixed)
+        return FUSE_PICK(width, fuse_has, _in_parts);
+    if (tails->between)
+        return FUSE_PICK(width, fuse_has, _reseeded);
+    return tails->stashed ? FUSE_PICK(width, fuse_has, _stashed) : FUSE_PICK(width, fuse_has, );
 }

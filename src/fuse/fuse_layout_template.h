@@ -73,6 +73,7 @@ typedef struct fuse_shape {
     uint32_t block_bits, in_block, in_half, in_window; /* the latter three are masks of slots */
     uint32_t stash, bitmap, in_bitmap;                 /* keys that fit; bytes; a mask for words */
     unsigned part_bits, width;
+    uint64_t between, stashed; /* of a single part: see fuse_tails */
 } fuse_shape;
 
 _Static_assert(sizeof(fuse_shape) <= TAMIS_DERIVED_SIZE, "");
@@ -114,11 +115,33 @@ static inline const fuse_shape *fuse_shape_in(const tamis *f)
     return (const fuse_shape *)(const void *)f->derived;
 }
 
+/* g of a key is mix64(mix64(key ^ salt) ^ seed). The shift that ends the first mix and that which
+ * begins the second leave of both what is in `between`: so g takes half of a mix more than h. */
+#define FUSE_FACTOR UINT64_C(0xff51afd7ed558ccd)
+#define FUSE_OTHER_FACTOR UINT64_C(0xc4ceb9fe1a85ec53)
+
+static inline uint64_t fuse_between(unsigned seed)
+{
+    return seed * HASH_GOLDEN ^ seed * HASH_GOLDEN >> 33;
+}
+
+static inline uint64_t fuse_rehash(uint64_t key, uint64_t salt, uint64_t between)
+{
+    uint64_t x = key ^ salt;
+
+    x = (x ^ x >> 33) * FUSE_FACTOR;
+    x = (x ^ x >> 33) * FUSE_OTHER_FACTOR;
+    x = (x ^ between) * FUSE_FACTOR;
+    x = (x ^ x >> 33) * FUSE_OTHER_FACTOR;
+    return x ^ x >> 33;
+}
+
 /* What the tails of all parts say. If these are more than `most`, it would take too long to ask
  * them, and the worst is assumed. */
 typedef struct fuse_tails {
-    bool are_mixed; /* some have another seed than 0, or no keys */
-    bool has_stash;
+    bool are_mixed;   /* there are keys with another seed than others, or parts without keys */
+    uint64_t between; /* seed of all keys, as fuse_rehash() wants it; 0 for seed 0 */
+    uint64_t stashed; /* the words of all bitmaps of stashes, put together */
 } fuse_tails;
 
 static inline fuse_tails fuse_ask_tails(const tamis *f, const fuse_shape *s, size_t most)
@@ -128,8 +151,11 @@ static inline fuse_tails fuse_ask_tails(const tamis *f, const fuse_shape *s, siz
 
     for (size_t i = 0; i < parts && !all.are_mixed; i++) {
         const uint8_t *tail = (const uint8_t *)f->payload + i * s->part_bytes + s->tail;
-        all.are_mixed = tail[FUSE_TAIL_TRIES] != 1;
-        all.has_stash |= le16(tail + FUSE_TAIL_STASHED) != 0;
+        unsigned tries = tail[FUSE_TAIL_TRIES];
+        all.are_mixed = tries == 0 || (tries > 1 && parts > 1);
+        all.between = fuse_between(all.are_mixed ? 0 : tries - 1);
+        for (unsigned j = 0; le16(tail + FUSE_TAIL_STASHED) && j < s->bitmap; j += 8)
+            all.stashed |= le64(tail + FUSE_TAIL_BITMAP + j);
     }
     return all;
 }

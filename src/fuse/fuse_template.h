@@ -110,11 +110,15 @@ static const char *fuse_verify(const tamis *f)
 
 static void fuse_for_cpu(tamis *f, unsigned cpu)
 {
-    const fuse_shape s = fuse_shape_of(&f->plan);
+    fuse_shape s = fuse_shape_of(&f->plan);
+    fuse_tails tails = { .are_mixed = true };
 
-    memcpy(f->derived, &s, sizeof s);
     if (f->payload)
-        f->ops.has = fuse_has_for(f);
+        tails = fuse_ask_tails(f, &s, FUSE_MOST_PARTS_ASKED);
+    s.between = tails.between;
+    s.stashed = tails.stashed;
+    memcpy(f->derived, &s, sizeof s);
+    f->ops.has = fuse_has_for(f, &tails);
 #if defined(__x86_64__)
     if (cpu & TAMIS_CPU_AVX2)
         FUSE_USE_AVX2(&f->ops);
