@@ -108,14 +108,14 @@ static void every_type_has_its_member(void **state)
     assert_true(r.flag);
     assert_string_equal(r.text, "a b");
     assert_int_equal(r.count, 10000000);
-    assert_true(r.inner.share == 0.02);
+    assert_true(is_near(r.inner.share, 0.02, 1e-12));
     assert_int_equal(r.inner.threads, 6);
     assert_int_equal(r.byte_count, 255);
     assert_int_equal(r.size, 65536);
     assert_int_equal(r.memory, 1);
     assert_int_equal(r.integer, 42);
-    assert_true(r.fpr == 1e-3);
-    assert_true(r.cost.is_time && r.cost.value == 2e-3);
+    assert_true(is_near(r.fpr, 1e-3, 1e-12));
+    assert_true(r.cost.is_time && is_near(r.cost.value, 2e-3, 1e-12));
     assert_int_equal(r.order, BY_SIZE);
     assert_int_equal(r.kind, TAMIS_BLOOM);
     assert_int_equal(r.can, TAMIS_CAN_ADD | TAMIS_CAN_REMOVE);
