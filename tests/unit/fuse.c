@@ -1,6 +1,6 @@
 /* fuse.c - what chance hardly reaches in the binary fuse filters: the stash, other seeds, a
  * geometry that is too small, hostile heads. */
-#include "kinds.h"
+#include "widths.h"
 
 /* Of a small filter. */
 enum { TAIL_TRIES = 4, TAIL_STASHED = 6, TAIL_BITMAP = 8, TAIL_STASH = 16, STASH = 3, TAIL = 40 };
@@ -125,27 +125,8 @@ static void every_width_works(void **state)
 {
     (void)state;
     for (int k = 0; k < N_KINDS; k++)
-        for (int width = 1; width <= 32; width++) {
-            rng r = rng_for(1730, (uint64_t)width);
-            uint64_t *keys = fresh_keys(&r, 3000), strangers = 0;
-            tamis_plan plan = plan_for(KINDS[k], 3000, ldexp(1, -width), 0);
-            tamis *f = filter_of(&plan, keys, 3000);
-
-            assert_int_equal(plan.width, width);
-            assert_true(holds_all(f, keys, 3000));
-            for (int i = 0; i < 20000; i++)
-                strangers += tamis_has(f, rng_next(&r));
-            assert_true(binomial_fits(strangers, 20000, ldexp(1, -width)));
-            tamis_free(f);
-            free(keys);
-        }
-}
-
-static double bits_per_key(tamis_kind kind, uint64_t n, double fpr)
-{
-    tamis_plan plan = plan_for(kind, n, fpr, 0);
-
-    return 8 * (double)plan.bytes / (double)n;
+        for (int width = 1; width <= 32; width++)
+            check_width(KINDS[k], width, 1730);
 }
 
 static void sizes_are_as_promised(void **state)

@@ -5,7 +5,7 @@
 #include "base/bits.h"
 #include "base/cpu.h"
 #include "base/le.h"
-#include "kinds.h"
+#include "widths.h"
 
 enum { HEAD_SEED = 4, HEAD_STASHED = 5, HEAD_STASH = 8, STASH = 3, SCATTERED = 8, MARK_SHIFT = 6 };
 
@@ -300,27 +300,10 @@ static void every_width_works(void **state)
     (void)state;
     for (int k = 0; k < 2; k++)
         for (int width = 1; width <= 32; width++) {
-            rng r = rng_for(1870, (uint64_t)width);
-            uint64_t *keys = fresh_keys(&r, 3000), strangers = 0;
             tamis_plan plan = plan_for(KINDS[k], 3000, ldexp(1, -width), 0);
-            tamis *f = filter_of(&plan, keys, 3000);
 
-            assert_int_equal(plan.width, width);
-            assert_int_equal(f->plan.slots, plan.slots);
-            assert_true(holds_all(f, keys, 3000));
-            for (int i = 0; i < 20000; i++)
-                strangers += tamis_has(f, rng_next(&r));
-            assert_true(binomial_fits(strangers, 20000, ldexp(1, -width)));
-            tamis_free(f);
-            free(keys);
+            assert_int_equal(check_width(KINDS[k], width, 1870).slots, plan.slots);
         }
-}
-
-static double bits_per_key(tamis_kind kind, uint64_t n, double fpr)
-{
-    tamis_plan plan = plan_for(kind, n, fpr, 0);
-
-    return 8 * (double)plan.bytes / (double)n;
 }
 
 static void sizes_are_as_promised(void **state)
