@@ -4,14 +4,12 @@
  * The child makes generation 1, 2, 3, ...: generation g has the names g - 7 to g, and every fifth
  * one is compacted. It says through a pipe which are saved. It is killed after a random time, and
  * the next child goes on from there. Readers that were there all the time see what they opened. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "killed.h"
 #include "tamis_collection.h"
 
 enum { KEPT = 8, KEYS = 300, COMPACT_EVERY = 5 };
@@ -65,40 +63,16 @@ static void make_generation(uint64_t g)
     tamis_free(f);
 }
 
-static void change_from(uint64_t g, int out)
+static void change_after(uint64_t g, int out)
 {
-    for (;; g++) {
-        make_generation(g);
+    for (;;) {
+        make_generation(++g);
         if (write(out, &g, sizeof g) != sizeof g)
             _exit(6);
     }
 }
 
 /* ---- The parent -------------------------------------------------------- */
-
-/* The last generation that was acknowledged. */
-static uint64_t run_and_kill(uint64_t saved, uint64_t us, int *status)
-{
-    struct timespec t = { 0, (long)us * 1000 };
-    uint64_t word;
-    int ends[2];
-
-    if (pipe(ends) != 0)
-        exit(2);
-    pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        change_from(saved + 1, ends[1]);
-    }
-    close(ends[1]);
-    nanosleep(&t, NULL);
-    kill(child, SIGKILL);
-    waitpid(child, status, 0);
-    while (read(ends[0], &word, sizeof word) == sizeof word)
-        saved = word;
-    close(ends[0]);
-    return saved;
-}
 
 static bool holds_generation(const tamis_collection *c, uint64_t g)
 {
@@ -151,7 +125,7 @@ int main(void)
         int status;
 
         random = mix64(random + 1);
-        saved = run_and_kill(saved, random % 12000, &status);
+        saved = killed_after(random % 12000, change_after, saved, &status);
         expect(WIFSIGNALED(status), "the child ended by itself", round);
         if (reader)
             expect(is_generation(reader, held), "a reader lost what it opened", round);

@@ -5,15 +5,13 @@
  * are safe. It is killed after a random time, from a start to well into its flushes; the next child
  * goes on from what the file holds. Keys that no flush acknowledged may or may not be there. */
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "killed.h"
 #include "tamis_disk.h"
 
 enum { BATCH = 2000, MOST_KEYS = 100000 };
@@ -53,43 +51,6 @@ static void add_from(uint64_t next, int out)
 }
 
 /* ---- The parent -------------------------------------------------------- */
-
-static void sleep_us(uint64_t us)
-{
-    struct timespec t = { (time_t)(us / 1000000), (long)(us % 1000000) * 1000 };
-
-    nanosleep(&t, NULL);
-}
-
-/* The last number that came whole. */
-static uint64_t last_word(int in, uint64_t before)
-{
-    uint64_t word;
-
-    while (read(in, &word, sizeof word) == sizeof word)
-        before = word;
-    return before;
-}
-
-static uint64_t run_and_kill(uint64_t safe, uint64_t us, int *status)
-{
-    int ends[2];
-
-    if (pipe(ends) != 0)
-        exit(2);
-    pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        add_from(safe, ends[1]);
-    }
-    close(ends[1]);
-    sleep_us(us);
-    kill(child, SIGKILL);
-    waitpid(child, status, 0);
-    safe = last_word(ends[0], safe);
-    close(ends[0]);
-    return safe;
-}
 
 static uint64_t missing_of(const tamis *f, uint64_t safe)
 {
@@ -134,7 +95,7 @@ static void check_kind(tamis_kind kind)
         int status;
 
         random = mix64(random + 1);
-        safe = run_and_kill(safe, random % 30000, &status);
+        safe = killed_after(random % 30000, add_from, safe, &status);
         expect(WIFSIGNALED(status), "the child ended by itself", kind, round);
         check_file(kind, safe, round);
         if (safe > MOST_KEYS) {
