@@ -148,14 +148,5 @@ static void seal_collection(uint8_t *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t *copy = calloc(size ? size : 1, 1);
-
-    MUST(copy);
-    if (size)
-        memcpy(copy, data, size);
-    use(copy, size);
-    seal_collection(copy, size);
-    use(copy, size);
-    free(copy);
-    return 0;
+    return use_as_is_and_sealed(data, size, use, seal_collection);
 }

@@ -28,15 +28,5 @@ static void use(const uint8_t *image, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    void *copy = NULL;
-
-    if (posix_memalign(&copy, 64, size))
-        return 0;
-    if (size)
-        memcpy(copy, data, size);
-    use(copy, size);
-    seal(copy, size);
-    use(copy, size);
-    free(copy);
-    return 0;
+    return use_as_is_and_sealed(data, size, use, seal);
 }

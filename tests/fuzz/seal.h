@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -66,6 +67,25 @@ static inline void seal(uint8_t *image, size_t size)
     for (uint64_t i = 0; i < n && SEAL_TABLE + SEAL_ENTRY * (i + 1) <= header - 8; i++)
         seal_section(image, size, image + SEAL_TABLE + SEAL_ENTRY * i);
     seal_put(image + header - 8, 8, XXH3_64bits(image, header - 8));
+}
+
+/* An input of a fuzzer: the bytes as they are, then once more with all checksums made right, so
+ * that what lies behind them is reached as well. */
+static inline int use_as_is_and_sealed(const uint8_t *data, size_t size,
+                                       void use(const uint8_t *bytes, size_t size),
+                                       void seal_all(uint8_t *bytes, size_t size))
+{
+    void *copy = NULL;
+
+    if (posix_memalign(&copy, 64, size))
+        return 0;
+    if (size)
+        memcpy(copy, data, size);
+    use(copy, size);
+    seal_all(copy, size);
+    use(copy, size);
+    free(copy);
+    return 0;
 }
 
 #endif

@@ -135,4 +135,12 @@ static inline void talk_run(const talk_side *talking, unsigned settings, const u
          code == CODE_LIMIT);
 }
 
+/* Of an input whose first byte is the settings. */
+static inline int talk_input(const talk_side *talking, const uint8_t *data, size_t size)
+{
+    if (size > 0 && size <= TALK_LONGEST)
+        talk_run(talking, data[0], data + 1, size - 1);
+    return 0;
+}
+
 #endif

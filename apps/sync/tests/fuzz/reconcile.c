@@ -32,7 +32,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const talk_side talking = { "reconcile", "ANMSWGPVL.", talk };
 
-    if (size > 0 && size <= TALK_LONGEST)
-        talk_run(&talking, data[0], data + 1, size - 1);
-    return 0;
+    return talk_input(&talking, data, size);
 }
