@@ -1,20 +1,8 @@
 #!/usr/bin/env bash
 # consumers.sh SOURCE BUILD: an installed tamis serves programs outside its tree, by pkg-config and
 # by CMake, shared and static; so does the source tree added to another project. Then it goes.
-set -euo pipefail
-
-source=$1
-build=$2
-cc=${CC:-cc}
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/scratch.sh"
 version=$(sed -n 's/^#define TAMIS_VERSION "\(.*\)"/\1/p' "$source/include/tamis.h")
-
-fail()
-{
-    echo "install: $*" >&2
-    exit 1
-}
 
 # Runs a consumer and expects the version from it.
 run()

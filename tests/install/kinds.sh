@@ -1,20 +1,8 @@
 #!/usr/bin/env bash
 # kinds.sh SOURCE BUILD: a library of some kinds, and a program of some applications. A program with one
 # Bloom filter takes less than 200 KB; what is not there is refused, and not offered.
-set -euo pipefail
-
-source=$1
-build=$2
-cc=${CC:-cc}
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/scratch.sh"
 cd "$scratch"
-
-fail()
-{
-    echo "kinds: $*" >&2
-    exit 1
-}
 
 # is_small OBJECT...: a program made of them, which runs.
 is_small()
