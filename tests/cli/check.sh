@@ -195,6 +195,15 @@ has_line()
     return 1
 }
 
+# wait_for_text FILE: for ten seconds at most.
+wait_for_text()
+{
+    for _ in $(seq 100); do
+        [ ! -s "$1" ] || return 0
+        sleep 0.1
+    done
+}
+
 # has_lines FILE COUNT
 has_lines()
 {

@@ -75,10 +75,7 @@ for threads in 1 4; do
     pid=$!
     exec 9>pipe
     echo 7 >&9
-    for _ in $(seq 100); do
-        [ ! -s answers ] || break
-        sleep 0.1
-    done
+    wait_for_text answers
     check "an answer before the input ends" has_line answers '^7$'
     exec 9>&-
     check "it ends with its input" wait "$pid"

@@ -155,10 +155,7 @@ cp large.tamis short.tamis
 pid=$!
 exec 9>pipe
 echo 1 >&9
-for _ in $(seq 100); do
-    [ ! -s answers ] || break
-    sleep 0.1
-done
+wait_for_text answers
 check "the map answers" has_line answers '^1$'
 truncate -s 4096 short.tamis
 seq 100000 >&9
