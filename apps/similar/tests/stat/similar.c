@@ -65,26 +65,57 @@ static const sets cases[] = {
 
 enum { CASES = sizeof cases / sizeof *cases };
 
-static void bars_hold_the_truth_of(const sets *s, uint64_t round)
+/* How far from the truth an estimate may be. */
+typedef double reach(const occupancy *o, similar_measure by, const similar_sizes *told,
+                     const similar_sizes *truth);
+
+static double bar(const occupancy *o, similar_measure by, const similar_sizes *told,
+                  const similar_sizes *truth)
+{
+    (void)truth;
+    return similar_bar(o, by, told) + 1e-12;
+}
+
+static double deviation(const occupancy *o, similar_measure by, const similar_sizes *told,
+                        const similar_sizes *truth)
+{
+    (void)told;
+    return similar_deviation(o, by, truth);
+}
+
+/* Of trials(), how many are within reach by each measure. */
+static void count_within(uint64_t *within, const occupancy *o, const sets *s, reach *most, rng *r)
 {
     similar_sizes truth = true_sizes(s);
+
+    for (size_t i = 0; i < trials(); i++) {
+        similar_sizes told = drawn(o, r, s);
+
+        for (similar_measure by = 0; by < SIMILAR_BITS; by++)
+            within[by] += fabs(similar_value(by, &told) - similar_value(by, &truth)) <=
+                          most(o, by, &told, &truth);
+    }
+}
+
+static void assert_share(const sets *s, similar_measure by, uint64_t within, double low,
+                         double high)
+{
+    if (!binomial_fits_between(within, trials(), low, high))
+        fail_msg("%u and %u keys, %u more in both, %u bits, %u hashes, measure %d: %llu of %zu",
+                 s->a, s->b, s->both, s->bits, s->hashes, (int)by, (unsigned long long)within,
+                 trials());
+}
+
+static void bars_hold_the_truth_of(const sets *s, uint64_t round)
+{
     uint64_t inside[SIMILAR_BITS] = { 0 };
     rng r = rng_for(2100, round);
     occupancy o;
 
     assert_true(occupancy_init(&o, s->bits, s->hashes));
-    for (size_t i = 0; i < trials(); i++) {
-        similar_sizes told = drawn(&o, &r, s);
-
-        for (similar_measure by = 0; by < SIMILAR_BITS; by++)
-            inside[by] += fabs(similar_value(by, &told) - similar_value(by, &truth)) <=
-                          similar_bar(&o, by, &told) + 1e-12;
-    }
+    count_within(inside, &o, s, bar, &r);
     for (similar_measure by = 0; by < SIMILAR_BITS; by++)
-        if (!binomial_fits_between(inside[by], trials(), 0.95, 1))
-            fail_msg("%u and %u keys, %u more in both, %u bits, %u hashes, measure %d: %llu of %zu",
-                     s->a, s->b, s->both, s->bits, s->hashes, (int)by,
-                     (unsigned long long)inside[by], trials());
+        assert_share(s, by, inside[by], 0.95, 1);
     occupancy_free(&o);
 }
 
@@ -107,23 +138,14 @@ static void deviations_are_those_of(const sets *s, uint64_t round)
     occupancy o;
 
     assert_true(occupancy_init(&o, s->bits, s->hashes));
-    for (size_t i = 0; i < trials(); i++) {
-        similar_sizes told = drawn(&o, &r, s);
-
-        for (similar_measure by = 0; by < SIMILAR_BITS; by++)
-            within[by] += fabs(similar_value(by, &told) - similar_value(by, &truth)) <=
-                          similar_deviation(&o, by, &truth);
-    }
+    count_within(within, &o, s, deviation, &r);
     for (similar_measure by = 0; by < SIMILAR_BITS; by++) {
         double bit = exp(o.hashes * truth.keys_or / o.bits) / o.hashes;
         double sd = similar_deviation(&o, by, &truth);
         double step = fabs(slopes_of(by, &truth).either) * bit / sd;
         double slack = 2 * 0.242 * step + sd;
 
-        if (!binomial_fits_between(within[by], trials(), 0.6827 - slack, 0.6827 + slack))
-            fail_msg("%u and %u keys, %u more in both, %u bits, %u hashes, measure %d: %llu of %zu",
-                     s->a, s->b, s->both, s->bits, s->hashes, (int)by,
-                     (unsigned long long)within[by], trials());
+        assert_share(s, by, within[by], 0.6827 - slack, 0.6827 + slack);
         /* What bars have on top of it is little here. */
         assert_true(similar_bar(&o, by, &truth) >= Z * sd);
         assert_true(similar_bar(&o, by, &truth) <= 1.25 * Z * sd);
