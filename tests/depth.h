@@ -60,6 +60,24 @@ static bool is_deep(const char *name, void (*call)(void *ctx), void *ctx)
     return depth > DEPTH_MOST;
 }
 
+typedef struct depth_row {
+    const char *name;
+    void (*call)(void *ctx);
+} depth_row;
+
+static size_t count_deep(const char *of, const depth_row *rows, size_t n, void *ctx)
+{
+    size_t deep = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        char name[512];
+
+        snprintf(name, sizeof name, "%s: %s", of, rows[i].name);
+        deep += is_deep(name, rows[i].call, ctx);
+    }
+    return deep;
+}
+
 static void depth_of_nothing(void *ctx)
 {
     (void)ctx;

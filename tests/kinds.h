@@ -157,38 +157,45 @@ static inline tamis_spec spec_for(uint64_t keys, double fpr, uint64_t seed)
                                   .hasher = { .hash = TAMIS_RAW, .seed = seed });
 }
 
-static inline tamis_plan plan_for(tamis_kind kind, uint64_t keys, double fpr, uint64_t seed)
+static inline tamis_plan plan_of_spec(tamis_kind kind, tamis_spec spec)
 {
-    tamis_spec spec = spec_for(keys, fpr, seed);
     tamis_plan plan;
 
     assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
     return plan;
+}
+
+static inline tamis_plan plan_for(tamis_kind kind, uint64_t keys, double fpr, uint64_t seed)
+{
+    return plan_of_spec(kind, spec_for(keys, fpr, seed));
 }
 
 static inline tamis_plan growing_plan(tamis_kind kind, uint64_t keys, double fpr, double load)
 {
     tamis_spec spec = spec_for(keys, fpr, 8);
-    tamis_plan plan;
 
     spec.can = TAMIS_CAN_GROW;
     spec.load = load;
-    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
-    return plan;
+    return plan_of_spec(kind, spec);
 }
 
-/* Of sketches, those that keep sums: equations hold of them, and only bounds of others. Kinds that
- * need more than keys get values of a few bits, or as many others as keys and one. */
-static inline tamis_plan plan_of_sums(tamis_kind kind, uint64_t keys, double fpr, uint64_t seed)
+/* Kinds that need more than keys get values of a few bits, or as many others as keys and one. */
+static inline tamis_spec spec_for_any(tamis_kind kind, uint64_t keys, double fpr, uint64_t seed)
 {
     tamis_spec spec = spec_for(keys, fpr, seed);
-    tamis_plan plan;
+
+    spec.value_bits = tamis_kind_can(kind) & TAMIS_CAN_GET ? 7 : 0;
+    spec.universe = tamis_kind_can(kind) & TAMIS_CAN_EXCLUDE ? 2 * keys + 1 : 0;
+    return spec;
+}
+
+/* Of sketches, those that keep sums: equations hold of them, and only bounds of others. */
+static inline tamis_plan plan_of_sums(tamis_kind kind, uint64_t keys, double fpr, uint64_t seed)
+{
+    tamis_spec spec = spec_for_any(kind, keys, fpr, seed);
 
     spec.can = tamis_kind_can(kind) & TAMIS_CAN_DOT;
-    spec.value_bits = tamis__ops(kind)->traits & TAMIS_TRAIT_TAKES_VALUES ? 5 : 0;
-    spec.universe = tamis__ops(kind)->traits & TAMIS_TRAIT_TAKES_EXCLUDED ? 2 * keys + 1 : 0;
-    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
-    return plan;
+    return plan_of_spec(kind, spec);
 }
 
 static inline tamis *new_filter(const tamis_plan *plan)
@@ -213,6 +220,17 @@ static inline tamis *filter_of(const tamis_plan *plan, const uint64_t *keys, siz
 
     assert_int_equal(tamis_build(&f, plan, keys, n, NULL), TAMIS_OK);
     return f;
+}
+
+/* Beside the keys are their values, or as many others. */
+static inline tamis_status build_any(tamis **out, const tamis_plan *plan, const uint64_t *keys,
+                                     const uint64_t *beside, size_t n, const tamis_allocator *a)
+{
+    if (tamis_kind_can(plan->kind) & TAMIS_CAN_GET)
+        return tamis_build_map(out, plan, keys, beside, n, a);
+    if (tamis_kind_can(plan->kind) & TAMIS_CAN_EXCLUDE)
+        return tamis_build_excluding(out, plan, keys, n, beside, n, a);
+    return tamis_build(out, plan, keys, n, a);
 }
 
 static inline bool is_indexed(tamis_kind kind)
@@ -408,6 +426,30 @@ static inline bool same_payload(const tamis *f, const tamis *g)
 static inline bool is_whole(const tamis *f)
 {
     return tamis_verify(f, NULL, NULL) == TAMIS_OK;
+}
+
+/* An image as it is sent: record() and play() are a tamis_sink and a tamis_source. */
+typedef struct tape {
+    uint8_t *bytes;
+    size_t at;
+} tape;
+
+static inline bool record(void *ctx, const void *piece, size_t size)
+{
+    tape *t = ctx;
+
+    memcpy(t->bytes + t->at, piece, size);
+    t->at += size;
+    return true;
+}
+
+static inline bool play(void *ctx, void *piece, size_t size)
+{
+    tape *t = ctx;
+
+    memcpy(piece, t->bytes + t->at, size);
+    t->at += size;
+    return true;
 }
 
 /* Whether the n keys are there, asked all at once and one by one. */

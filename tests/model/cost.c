@@ -151,29 +151,16 @@ static void files_grow_by_keys(tamis_kind kind)
 
 /* ---- Builds ------------------------------------------------------------ */
 
-/* Values, or others, beside the keys. */
-static tamis_status build_with(tamis **out, const tamis_plan *plan, const uint64_t *keys,
-                               const uint64_t *beside, size_t n, const tamis_allocator *a)
-{
-    if (tamis_kind_can(plan->kind) & TAMIS_CAN_GET)
-        return tamis_build_map(out, plan, keys, beside, n, a);
-    if (tamis_kind_can(plan->kind) & TAMIS_CAN_EXCLUDE)
-        return tamis_build_excluding(out, plan, keys, n, beside, n, a);
-    return tamis_build(out, plan, keys, n, a);
-}
-
 static tamis_plan build_plan(tamis_kind kind, size_t n, uint64_t seed, double load)
 {
     unsigned can = tamis_kind_can(kind);
     tamis_spec spec = spec_for(n, can & TAMIS_CAN_EXCLUDE ? 0 : 0.01, seed);
-    tamis_plan plan;
 
     spec.can = can & TAMIS_CAN_GROW;
     spec.load = load;
     spec.value_bits = can & TAMIS_CAN_GET ? 8 : 0;
     spec.universe = can & TAMIS_CAN_EXCLUDE ? 2 * n : 0;
-    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
-    return plan;
+    return plan_of_spec(kind, spec);
 }
 
 static void builds_are_paid_for_by_keys(tamis_kind kind)
@@ -195,7 +182,7 @@ static void builds_are_paid_for_by_keys(tamis_kind kind)
                             ? keys[k] & 255
                             : crafted_key(&FAMILIES[i], &r, &plan.hasher, 0) ^ 1;
         }
-        tamis_status status = build_with(&f, &plan, keys, beside, n, &a);
+        tamis_status status = build_any(&f, &plan, keys, beside, n, &a);
         if (p.is_overdrawn)
             fail_msg("a build takes more than %llu bytes", (unsigned long long)p.limit);
         assert_true(status == TAMIS_OK || status == TAMIS_FULL || status == TAMIS_CONFLICT);
@@ -280,7 +267,7 @@ static tamis *sample_of(tamis_kind kind, size_t n, rng *r)
 
     for (size_t i = 0; i < n; i++)
         beside[i] &= tamis_kind_can(kind) & TAMIS_CAN_GET ? 255 : UINT64_MAX;
-    assert_int_equal(build_with(&f, &plan, keys, beside, n, NULL), TAMIS_OK);
+    assert_int_equal(build_any(&f, &plan, keys, beside, n, NULL), TAMIS_OK);
     free(keys);
     free(beside);
     return f;

@@ -11,42 +11,24 @@ static bool can(tamis_kind kind, unsigned bit)
     return tamis_kind_can(kind) & bit;
 }
 
-static tamis_spec spec_of(tamis_kind kind, uint64_t keys, uint64_t max_bytes)
-{
-    tamis_spec spec = spec_for(keys, 0.05, 11);
-
-    spec.max_bytes = max_bytes;
-    spec.value_bits = can(kind, TAMIS_CAN_GET) ? 7 : 0;
-    spec.universe = can(kind, TAMIS_CAN_EXCLUDE) ? 2 * keys + 1 : 0;
-    return spec;
-}
-
 /* With the first n numbers as keys; their values, or the others beside them, are numbers, too. */
 static tamis *filled(const tamis_plan *plan, size_t n)
 {
     uint64_t *keys = array_of(3 * n, sizeof *keys);
-    tamis_status status;
     tamis *f = NULL;
 
     for (size_t i = 0; i < 3 * n; i++)
         keys[i] = i < 2 * n ? i : i % 128;
-    if (can(plan->kind, TAMIS_CAN_GET))
-        status = tamis_build_map(&f, plan, keys, keys + 2 * n, n, NULL);
-    else if (can(plan->kind, TAMIS_CAN_EXCLUDE))
-        status = tamis_build_excluding(&f, plan, keys, n, keys + n, n, NULL);
-    else
-        status = tamis_build(&f, plan, keys, n, NULL);
-    assert_int_equal(status, TAMIS_OK);
+    const uint64_t *beside = can(plan->kind, TAMIS_CAN_GET) ? keys + 2 * n : keys + n;
+    assert_int_equal(build_any(&f, plan, keys, beside, n, NULL), TAMIS_OK);
     free(keys);
     return f;
 }
 
 static tamis *filter_of_kind(tamis_kind kind, size_t n)
 {
-    const tamis_spec spec = spec_of(kind, n, 0);
-    tamis_plan plan;
+    const tamis_plan plan = plan_of_spec(kind, spec_for_any(kind, n, 0.05, 11));
 
-    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
     return filled(&plan, n);
 }
 
@@ -54,10 +36,10 @@ static tamis *filter_of_kind(tamis_kind kind, size_t n)
 static tamis *large_filter(tamis_kind kind)
 {
     bool by_keys = can(kind, TAMIS_CAN_EXCLUDE);
-    const tamis_spec spec = spec_of(kind, by_keys ? 9000000 : 0, by_keys ? 0 : 2600000);
-    tamis_plan plan;
+    tamis_spec spec = spec_for_any(kind, by_keys ? 9000000 : 0, 0.05, 11);
 
-    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    spec.max_bytes = by_keys ? 0 : 2600000;
+    const tamis_plan plan = plan_of_spec(kind, spec);
     return filled(&plan, 1000);
 }
 
@@ -117,7 +99,7 @@ static tamis_status receive(pipe_end *from, uint64_t max_bytes, const image_byte
 /* ---- Laws -------------------------------------------------------------- */
 
 /* Sent in pieces of any length, received from a stream that goes on behind it. */
-static void check_round_trip(const tamis *f)
+static void check_round_trip(tamis *f)
 {
     image_bytes image = image_of(f);
     const size_t beyond = 1000;
@@ -136,20 +118,22 @@ static void check_round_trip(const tamis *f)
     free_bytes(&image);
 }
 
+static void check_sizes(tamis_kind kind, void check(tamis *f))
+{
+    tamis *filters[] = { filter_of_kind(kind, 0), filter_of_kind(kind, 1),
+                         filter_of_kind(kind, 100), filter_of_kind(kind, 20000),
+                         large_filter(kind) };
+
+    assert_true(tamis_image_size(filters[4]) > 2 << 20);
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+        check(filters[i]);
+        tamis_free(filters[i]);
+    }
+}
+
 static void pieces_make_the_image(tamis_kind kind)
 {
-    const size_t sizes[] = { 0, 1, 100, 20000 };
-
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        tamis *f = filter_of_kind(kind, sizes[i]);
-
-        check_round_trip(f);
-        tamis_free(f);
-    }
-    tamis *large = large_filter(kind);
-    assert_true(tamis_image_size(large) > 2 << 20);
-    check_round_trip(large);
-    tamis_free(large);
+    check_sizes(kind, check_round_trip);
 }
 
 /* Views have the bytes, too, and damaged ones are not passed on. */
@@ -253,21 +237,16 @@ static void check_parts(const tamis *f)
     free_bytes(&image);
 }
 
+static void check_parts_without_note_and_with(tamis *f)
+{
+    check_parts(f);
+    assert_int_equal(tamis_set_note(f, "a note", 1700000000), TAMIS_OK);
+    check_parts(f);
+}
+
 static void parts_make_the_image(tamis_kind kind)
 {
-    const size_t sizes[] = { 0, 1, 100, 20000 };
-
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        tamis *f = filter_of_kind(kind, sizes[i]);
-
-        check_parts(f);
-        assert_int_equal(tamis_set_note(f, "a note", 1700000000), TAMIS_OK);
-        check_parts(f);
-        tamis_free(f);
-    }
-    tamis *large = large_filter(kind);
-    check_parts(large);
-    tamis_free(large);
+    check_sizes(kind, check_parts_without_note_and_with);
 }
 
 /* What parts read of the payload, told by checksums. Those that are not needed stay unknown; those

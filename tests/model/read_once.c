@@ -149,7 +149,6 @@ static bool can(tamis_kind kind, unsigned bit)
 static tamis *filled(const tamis_plan *plan, uint64_t first)
 {
     uint64_t keys[KEYS], others[KEYS], values[KEYS];
-    tamis_status status;
     tamis *f = NULL;
 
     for (uint64_t i = 0; i < KEYS; i++) {
@@ -157,13 +156,8 @@ static tamis *filled(const tamis_plan *plan, uint64_t first)
         others[i] = first + KEYS + i;
         values[i] = i % 32;
     }
-    if (can(plan->kind, TAMIS_CAN_GET))
-        status = tamis_build_map(&f, plan, keys, values, KEYS, NULL);
-    else if (can(plan->kind, TAMIS_CAN_EXCLUDE))
-        status = tamis_build_excluding(&f, plan, keys, KEYS, others, KEYS, NULL);
-    else
-        status = tamis_build(&f, plan, keys, KEYS, NULL);
-    assert_int_equal(status, TAMIS_OK);
+    const uint64_t *beside = can(plan->kind, TAMIS_CAN_GET) ? values : others;
+    assert_int_equal(build_any(&f, plan, keys, beside, KEYS, NULL), TAMIS_OK);
     return f;
 }
 
@@ -397,19 +391,26 @@ static tamis *by_image_read(shared *s, const tamis *f)
     return copied(s, made, status);
 }
 
-/* A view of what may be a view of something else by now. */
+/* Of a view of what may be a view of something else by now, if it could be had. */
+static tamis *copy_of_view(shared *s, tamis *const *view, tamis_status status)
+{
+    const tamis_allocator a = allocator_of(s);
+    tamis *made = NULL;
+
+    if (status)
+        return handed_out(NULL, status);
+    status = tamis_clone(&made, *view, &a);
+    tamis_free(*view);
+    return copied(s, made, status);
+}
+
 static tamis *by_view(shared *s, const tamis *f)
 {
     const tamis_allocator a = allocator_of(s);
-    tamis *view, *made = NULL;
-    tamis_status status = tamis_image_view(&view, s->at, s->size, &a);
+    tamis *view = NULL;
 
     (void)f;
-    if (status)
-        return handed_out(NULL, status);
-    status = tamis_clone(&made, view, &a);
-    tamis_free(view);
-    return copied(s, made, status);
+    return copy_of_view(s, &view, tamis_image_view(&view, s->at, s->size, &a));
 }
 
 /* Calls that only read: what they answer is of no matter. */
@@ -485,15 +486,10 @@ static tamis *by_load(shared *s, const tamis *f)
 static tamis *by_map(shared *s, const tamis *f)
 {
     const tamis_allocator a = allocator_of(s);
-    tamis *map, *made = NULL;
-    tamis_status status = tamis_map(&map, s->path, 0, &a);
+    tamis *map = NULL;
 
     (void)f;
-    if (status)
-        return handed_out(NULL, status);
-    status = tamis_clone(&made, map, &a);
-    tamis_free(map);
-    return copied(s, made, status);
+    return copy_of_view(s, &map, tamis_map(&map, s->path, 0, &a));
 }
 
 /* The lock keeps out those who ask for it. */

@@ -9,11 +9,9 @@
 static tamis_plan aqf_plan_for(uint64_t keys, double fpr, unsigned can)
 {
     tamis_spec spec = spec_for(keys, fpr, 5);
-    tamis_plan plan;
 
     spec.can = can;
-    assert_int_equal(tamis_plan_kind(&plan, TAMIS_AQF, &spec), TAMIS_OK);
-    return plan;
+    return plan_of_spec(TAMIS_AQF, spec);
 }
 
 static void assert_held(const tamis *f, const uint64_t *keys, size_t n)

@@ -6,10 +6,8 @@
 static tamis_plan plan_of_tags(tamis_kind kind, uint64_t keys, uint32_t tag_bits)
 {
     tamis_spec spec = TAMIS_SPEC(.keys = keys, .tag_bits = tag_bits);
-    tamis_plan plan;
 
-    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
-    return plan;
+    return plan_of_spec(kind, spec);
 }
 
 /* Keys with these hashes. */

@@ -167,10 +167,8 @@ static tamis_kind next_peeled(tamis_kind kind)
 static tamis_plan plan_of_tags(tamis_kind kind, uint64_t n, uint32_t tag_bits, uint64_t seed)
 {
     tamis_spec spec = TAMIS_SPEC(.keys = n, .tag_bits = tag_bits, .hasher = { .seed = seed });
-    tamis_plan plan;
 
-    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
-    return plan;
+    return plan_of_spec(kind, spec);
 }
 
 /* All is told; returns how many keys have no cell of their own. With fingerprints of 32 bits no

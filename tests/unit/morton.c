@@ -9,11 +9,9 @@
 static tamis_plan planned(uint64_t keys, double fpr, unsigned can)
 {
     tamis_spec spec = spec_for(keys, fpr, 0);
-    tamis_plan plan;
 
     spec.can = can;
-    assert_int_equal(tamis_plan_kind(&plan, TAMIS_MORTON, &spec), TAMIS_OK);
-    return plan;
+    return plan_of_spec(TAMIS_MORTON, spec);
 }
 
 /* A plan of that shape, whatever it is good for. */

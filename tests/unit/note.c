@@ -87,29 +87,6 @@ static void texts_are_lines_of_utf8(void **state)
 
 /* ---- Images ------------------------------------------------------------ */
 
-typedef struct tape {
-    uint8_t *bytes;
-    size_t at;
-} tape;
-
-static bool record(void *ctx, const void *piece, size_t size)
-{
-    tape *t = ctx;
-
-    memcpy(t->bytes + t->at, piece, size);
-    t->at += size;
-    return true;
-}
-
-static bool play(void *ctx, void *piece, size_t size)
-{
-    tape *t = ctx;
-
-    memcpy(piece, t->bytes + t->at, size);
-    t->at += size;
-    return true;
-}
-
 static void images_keep_it(void **state)
 {
     (void)state;
@@ -186,6 +163,17 @@ static void what_is_made_keeps_it(void **state)
 
 /* ---- Files ------------------------------------------------------------- */
 
+/* With the key that was added in it. */
+static void assert_noted_file(const char *path)
+{
+    tamis *f;
+
+    assert_int_equal(tamis_load(&f, path, NULL), TAMIS_OK);
+    assert_true(tamis_has(f, 8));
+    assert_noted(f);
+    unlink(path);
+}
+
 static void files_keep_it(void **state)
 {
     char path[] = "/tmp/tamis-note-XXXXXX";
@@ -200,10 +188,7 @@ static void files_keep_it(void **state)
     assert_int_equal(tamis_add(f, 8), TAMIS_OK);
     assert_int_equal(tamis_sync(f), TAMIS_OK);
     assert_noted(f);
-    assert_int_equal(tamis_load(&f, path, NULL), TAMIS_OK);
-    assert_true(tamis_has(f, 8));
-    assert_noted(f);
-    unlink(path);
+    assert_noted_file(path);
 }
 
 static void disk_filters_keep_it(void **state)
@@ -222,10 +207,7 @@ static void disk_filters_keep_it(void **state)
     assert_int_equal(tamis_disk_add_many(d, &added, &key, 1), TAMIS_OK);
     assert_int_equal(tamis_disk_flush(d), TAMIS_OK);
     tamis_disk_free(d);
-    assert_int_equal(tamis_load(&f, path, NULL), TAMIS_OK);
-    assert_true(tamis_has(f, 8));
-    assert_noted(f);
-    unlink(path);
+    assert_noted_file(path);
 }
 
 int main(int argc, char **argv)

@@ -14,7 +14,7 @@ typedef struct {
     uint64_t *keys, *values, *others; /* N each */
     uint64_t *hits;                   /* room for N answers */
     uint8_t *image;
-    size_t image_size, at;
+    size_t image_size;
     unsigned cpu;
 } bench;
 
@@ -24,19 +24,10 @@ enum { N = 6000 };
 
 /* Some refuse in some kinds: that is a call, too. */
 
-static tamis_spec spec_of(tamis_kind kind)
-{
-    tamis_spec spec = spec_for(N, 0.01, 3);
-
-    spec.value_bits = tamis_kind_can(kind) & TAMIS_CAN_GET ? 9 : 0;
-    spec.universe = tamis_kind_can(kind) & TAMIS_CAN_EXCLUDE ? 2 * N : 0;
-    return spec;
-}
-
 static void do_plan_kind(void *ctx)
 {
     bench *b = ctx;
-    tamis_spec spec = spec_of(b->kind);
+    tamis_spec spec = spec_for_any(b->kind, N, 0.01, 3);
     tamis_plan plan;
 
     (void)!tamis_plan_kind(&plan, b->kind, &spec);
@@ -53,7 +44,7 @@ static void do_plan_kind(void *ctx)
 static void do_plan_all(void *ctx)
 {
     bench *b = ctx;
-    const tamis_spec spec = spec_of(b->kind);
+    const tamis_spec spec = spec_for_any(b->kind, N, 0.01, 3);
     tamis_plan plans[8];
 
     tamis_plan_all(plans, 8, &spec);
@@ -68,13 +59,11 @@ static void do_new(void *ctx)
         tamis_free(f);
 }
 
-static tamis_status build_any(tamis **f, const bench *b)
+static tamis_status half_full(tamis **f, const bench *b)
 {
-    if (tamis_kind_can(b->kind) & TAMIS_CAN_GET)
-        return tamis_build_map(f, &b->plan, b->keys, b->values, N / 2, NULL);
-    if (tamis_kind_can(b->kind) & TAMIS_CAN_EXCLUDE)
-        return tamis_build_excluding(f, &b->plan, b->keys, N / 2, b->others, N, NULL);
-    return tamis_build(f, &b->plan, b->keys, N / 2, NULL);
+    bool is_map = tamis_kind_can(b->kind) & TAMIS_CAN_GET;
+
+    return build_any(f, &b->plan, b->keys, is_map ? b->values : b->others, N / 2, NULL);
 }
 
 static void do_build(void *ctx)
@@ -82,7 +71,7 @@ static void do_build(void *ctx)
     bench *b = ctx;
     tamis *f;
 
-    if (build_any(&f, b) == TAMIS_OK)
+    if (half_full(&f, b) == TAMIS_OK)
         tamis_free(f);
 }
 
@@ -273,47 +262,25 @@ static void do_image_read(void *ctx)
         tamis_free(f);
 }
 
-static bool sink(void *ctx, const void *piece, size_t size)
-{
-    bench *b = ctx;
-
-    memcpy(b->image + b->at, piece, size);
-    b->at += size;
-    return true;
-}
-
-static bool source(void *ctx, void *piece, size_t size)
-{
-    bench *b = ctx;
-
-    memcpy(piece, b->image + b->at, size);
-    b->at += size;
-    return true;
-}
-
 static void do_send(void *ctx)
 {
     bench *b = ctx;
-    b->at = 0;
-    (void)!tamis_image_send(b->f, sink, b);
+    tape t = { b->image, 0 };
+
+    (void)!tamis_image_send(b->f, record, &t);
 }
 
 static void do_receive(void *ctx)
 {
     bench *b = ctx;
+    tape t = { b->image, 0 };
     tamis *f;
 
-    b->at = 0;
-    if (tamis_image_receive(&f, source, b, b->image_size, NULL) == TAMIS_OK)
+    if (tamis_image_receive(&f, play, &t, b->image_size, NULL) == TAMIS_OK)
         tamis_free(f);
 }
 
-typedef struct {
-    const char *name;
-    void (*call)(void *ctx);
-} row;
-
-static const row ROWS[] = {
+static const depth_row ROWS[] = {
     { "plan", do_plan_kind },
     { "plan_all", do_plan_all },
     { "new", do_new },
@@ -342,7 +309,7 @@ static const row ROWS[] = {
 
 static tamis_plan plan_that_grows(tamis_kind kind, const tamis_plan *otherwise)
 {
-    tamis_spec spec = spec_of(kind);
+    tamis_spec spec = spec_for_any(kind, N, 0.01, 3);
     tamis_plan plan;
 
     spec.keys = 16;
@@ -352,19 +319,17 @@ static tamis_plan plan_that_grows(tamis_kind kind, const tamis_plan *otherwise)
 
 static bench bench_of(tamis_kind kind)
 {
-    bench b = { .kind = kind };
-    const tamis_spec spec = spec_of(kind);
+    bench b = { .kind = kind, .plan = plan_of_spec(kind, spec_for_any(kind, N, 0.01, 3)) };
     rng r = rng_for(77, (uint64_t)kind);
     size_t n = N;
 
-    assert_int_equal(tamis_plan_kind(&b.plan, kind, &spec), TAMIS_OK);
     b.growing = plan_that_grows(kind, &b.plan);
     b.keys = universe_of(&b.plan, &r, &n);
     b.others = fresh_keys(&r, N);
     b.values = array_of(N, sizeof *b.values);
     b.hits = array_of(N, sizeof *b.hits);
-    assert_int_equal(build_any(&b.f, &b), TAMIS_OK);
-    assert_int_equal(build_any(&b.g, &b), TAMIS_OK);
+    assert_int_equal(half_full(&b.f, &b), TAMIS_OK);
+    assert_int_equal(half_full(&b.g, &b), TAMIS_OK);
     image_bytes image = image_of(b.f);
     b.image = image.at;
     b.image_size = image.size;
@@ -396,11 +361,8 @@ static void calls_take_little_stack(tamis_kind kind)
         tamis__use_cpu(b.f, cpus[c]);
         tamis__use_cpu(b.g, cpus[c]);
         tamis__use_cpu(b.view, cpus[c]);
-        for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
-            snprintf(law_at, sizeof law_at, "%s, cpu %u: %s", tamis_kind_name(kind), cpus[c],
-                     ROWS[i].name);
-            deep += is_deep(law_at, ROWS[i].call, &b);
-        }
+        snprintf(law_at, sizeof law_at, "%s, cpu %u", tamis_kind_name(kind), cpus[c]);
+        deep += count_deep(law_at, ROWS, sizeof ROWS / sizeof *ROWS, &b);
     }
     end(&b);
     assert_int_equal(deep, 0);

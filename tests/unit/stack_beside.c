@@ -23,22 +23,11 @@ typedef struct {
 
 enum { N = 3000 };
 
-static tamis_spec spec_of(tamis_kind kind)
+static tamis_status half_full(tamis **f, const bench *b)
 {
-    tamis_spec spec = spec_for(N, 0.01, 3);
+    bool is_map = tamis_kind_can(b->kind) & TAMIS_CAN_GET;
 
-    spec.value_bits = tamis_kind_can(kind) & TAMIS_CAN_GET ? 9 : 0;
-    spec.universe = tamis_kind_can(kind) & TAMIS_CAN_EXCLUDE ? 2 * N : 0;
-    return spec;
-}
-
-static tamis_status build_any(tamis **f, const bench *b)
-{
-    if (tamis_kind_can(b->kind) & TAMIS_CAN_GET)
-        return tamis_build_map(f, &b->plan, b->keys, b->values, N / 2, NULL);
-    if (tamis_kind_can(b->kind) & TAMIS_CAN_EXCLUDE)
-        return tamis_build_excluding(f, &b->plan, b->keys, N / 2, b->others, N, NULL);
-    return tamis_build(f, &b->plan, b->keys, N / 2, NULL);
+    return build_any(f, &b->plan, b->keys, is_map ? b->values : b->others, N / 2, NULL);
 }
 
 /* ---- Of a filter ------------------------------------------------------- */
@@ -155,7 +144,7 @@ static void do_builder(void *ctx)
     tamis *f;
 
     for (int i = 0; i < 4; i++) {
-        tamis_spec spec = spec_of(b->kind);
+        tamis_spec spec = spec_for_any(b->kind, N, 0.01, 3);
         spec.keys = i % 2 ? N : 0;
         options.memory = i / 2 ? 64 << 20 : 0;
         if (tamis_builder_new(&builder, b->kind, &spec, &options))
@@ -315,19 +304,14 @@ static void do_difference(void *ctx)
 
 /* ---- All of them ------------------------------------------------------- */
 
-typedef struct {
-    const char *name;
-    void (*call)(void *ctx);
-} row;
-
-static const row OF_A_FILTER[] = {
+static const depth_row OF_A_FILTER[] = {
     { "adapt", do_adapt },     { "put", do_put },
     { "explain", do_explain }, { "file", do_file },
     { "builder", do_builder }, { "disk", do_disk },
     { "pair", do_pair },       { "collection", do_collection },
 };
 
-static const row OF_NONE[] = {
+static const depth_row OF_NONE[] = {
     { "advice", do_advice },
     { "budget", do_budget },
     { "difference", do_difference },
@@ -335,16 +319,16 @@ static const row OF_NONE[] = {
 
 static bench bench_of(tamis_kind kind)
 {
-    bench b = { .kind = kind, .path = temp_path() };
-    const tamis_spec spec = spec_of(kind);
+    bench b = { .kind = kind,
+                .plan = plan_of_spec(kind, spec_for_any(kind, N, 0.01, 3)),
+                .path = temp_path() };
     rng r = rng_for(78, (uint64_t)kind);
     size_t n = N;
 
-    assert_int_equal(tamis_plan_kind(&b.plan, kind, &spec), TAMIS_OK);
     b.keys = universe_of(&b.plan, &r, &n);
     b.others = fresh_keys(&r, N);
     b.values = array_of(N, sizeof *b.values);
-    assert_int_equal(build_any(&b.f, &b), TAMIS_OK);
+    assert_int_equal(half_full(&b.f, &b), TAMIS_OK);
     return b;
 }
 
@@ -356,24 +340,14 @@ static void end(bench *b)
     free(b->values);
 }
 
-static size_t count_deep(const row *rows, size_t n, bench *b)
-{
-    size_t deep = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        snprintf(law_at, sizeof law_at, "%s: %s", tamis_kind_name(b->kind), rows[i].name);
-        deep += is_deep(law_at, rows[i].call, b);
-    }
-    return deep;
-}
-
 static void calls_take_little_stack(tamis_kind kind)
 {
     bench b = bench_of(kind);
-    size_t deep = count_deep(OF_A_FILTER, sizeof OF_A_FILTER / sizeof *OF_A_FILTER, &b);
+    const char *name = tamis_kind_name(kind);
+    size_t deep = count_deep(name, OF_A_FILTER, sizeof OF_A_FILTER / sizeof *OF_A_FILTER, &b);
 
     if (kind == TAMIS_BLOOM)
-        deep += count_deep(OF_NONE, sizeof OF_NONE / sizeof *OF_NONE, &b);
+        deep += count_deep(name, OF_NONE, sizeof OF_NONE / sizeof *OF_NONE, &b);
     end(&b);
     assert_int_equal(deep, 0);
 }
