@@ -151,22 +151,29 @@ static tamis *loaded(const char *path)
     return f;
 }
 
+/* What the builder makes, by itself or by way of a file. */
+static tamis *made_by(tamis_builder *b, bool save)
+{
+    tamis *f = NULL;
+
+    if (save) {
+        assert_int_equal(tamis_builder_save(b, temp_path(), NULL), TAMIS_OK);
+        f = loaded(temp_path());
+    } else {
+        assert_int_equal(tamis_builder_finish(&f, b), TAMIS_OK);
+    }
+    tamis_builder_free(b);
+    return f;
+}
+
 static void check(const given *g, const tamis_build_options *o)
 {
-    tamis *expected = at_once(g), *f = NULL;
+    tamis *expected = at_once(g);
 
     for (int save = 0; save <= 1; save++) {
-        tamis_builder *b = fed(g, o);
-
         snprintf(law_at, sizeof law_at, "%zu keys, %zu others, %llu bytes, %u threads, saved: %d",
                  g->n, g->m, (unsigned long long)o->memory, o->threads, save);
-        if (save) {
-            assert_int_equal(tamis_builder_save(b, temp_path(), NULL), TAMIS_OK);
-            f = loaded(temp_path());
-        } else {
-            assert_int_equal(tamis_builder_finish(&f, b), TAMIS_OK);
-        }
-        tamis_builder_free(b);
+        tamis *f = made_by(fed(g, o), save);
         assert_true(same_image(f, expected));
         assert_true(is_whole(f));
         assert_int_equal(info_of(f).count, g->distinct);
@@ -270,20 +277,10 @@ static void check_answers(const given *g, const tamis *f)
 
 static void check_adapted(const given *g, const tamis_build_options *o)
 {
-    tamis *f = NULL;
-
     for (int save = 0; save <= 1; save++) {
-        tamis_builder *b = fed(g, o);
-
         snprintf(law_at, sizeof law_at, "%s: %zu keys, %zu others, %llu bytes, saved: %d",
                  tamis_kind_name(g->kind), g->n, g->m, (unsigned long long)o->memory, save);
-        if (save) {
-            assert_int_equal(tamis_builder_save(b, temp_path(), NULL), TAMIS_OK);
-            f = loaded(temp_path());
-        } else {
-            assert_int_equal(tamis_builder_finish(&f, b), TAMIS_OK);
-        }
-        tamis_builder_free(b);
+        tamis *f = made_by(fed(g, o), save);
         check_answers(g, f);
         tamis_free(f);
     }

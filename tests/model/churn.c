@@ -65,38 +65,33 @@ static size_t found_from(crowd *c, uint64_t first)
 
 /* ---- Turnovers --------------------------------------------------------- */
 
-static void remove_part(crowd *c, size_t n, bool in_batches)
+typedef struct change {
+    tamis_status (*one)(tamis *f, uint64_t key);
+    tamis_status (*many)(tamis *f, size_t *done, const uint64_t *keys, size_t n);
+} change;
+
+static const change ADD = { tamis_add, tamis_add_many };
+static const change REMOVE = { tamis_remove, tamis_remove_many };
+
+static void change_part(crowd *c, const change *how, uint64_t first, size_t n, bool in_batches)
 {
-    const uint64_t *keys = keys_from(c, c->first, n);
-    size_t removed = 0;
+    const uint64_t *keys = keys_from(c, first, n);
+    size_t done = 0;
 
     if (in_batches)
-        assert_int_equal(tamis_remove_many(c->f, &removed, keys, n), TAMIS_OK);
+        assert_int_equal(how->many(c->f, &done, keys, n), TAMIS_OK);
     else
-        while (removed < n && tamis_remove(c->f, keys[removed]) == TAMIS_OK)
-            removed++;
-    assert_int_equal(removed, n);
-}
-
-static void add_part(crowd *c, size_t n, bool in_batches)
-{
-    const uint64_t *keys = keys_from(c, c->first + c->n, n);
-    size_t added = 0;
-
-    if (in_batches)
-        assert_int_equal(tamis_add_many(c->f, &added, keys, n), TAMIS_OK);
-    else
-        while (added < n && tamis_add(c->f, keys[added]) == TAMIS_OK)
-            added++;
-    assert_int_equal(added, n);
+        while (done < n && how->one(c->f, keys[done]) == TAMIS_OK)
+            done++;
+    assert_int_equal(done, n);
 }
 
 static void turn_over(crowd *c, bool in_batches)
 {
     for (size_t part = 0; part < PARTS; part++) {
         size_t n = c->n * (part + 1) / PARTS - c->n * part / PARTS;
-        remove_part(c, n, in_batches);
-        add_part(c, n, in_batches);
+        change_part(c, &REMOVE, c->first, n, in_batches);
+        change_part(c, &ADD, c->first + c->n, n, in_batches);
         c->first += n;
     }
 }
@@ -104,7 +99,7 @@ static void turn_over(crowd *c, bool in_batches)
 /* Of kinds whose counts stop, some counters may have stopped for good. */
 static void assert_nothing_left(crowd *c)
 {
-    remove_part(c, c->n, true);
+    change_part(c, &REMOVE, c->first, c->n, true);
     if (info_of(c->f).saturated)
         return;
     assert_int_equal(info_of(c->f).count, 0);

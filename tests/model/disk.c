@@ -36,11 +36,9 @@ static void make_file(const tamis_plan *plan)
 static tamis_plan disk_plan(tamis_kind kind, uint64_t keys, unsigned can)
 {
     tamis_spec spec = spec_for(keys, can & TAMIS_CAN_GROW ? 0x1p-26 : 0x1p-20, 7);
-    tamis_plan plan;
 
     spec.can = can;
-    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
-    return plan;
+    return plan_of_spec(kind, spec);
 }
 
 static world world_of(tamis_kind kind, size_t n, unsigned can)
@@ -61,6 +59,14 @@ static void end(world *w)
     unlink(temp_path());
     free(w->keys);
     free(w->copies);
+}
+
+static void take(world *w, const uint64_t *keys, size_t n)
+{
+    size_t added = 0;
+
+    assert_int_equal(tamis_disk_add_many(w->d, &added, keys, n), TAMIS_OK);
+    assert_int_equal(added, n);
 }
 
 /* ---- What must hold ---------------------------------------------------- */
@@ -86,6 +92,15 @@ static void check(const world *w)
     assert_true(more <= 2);
     free(hits);
     free(counts);
+}
+
+static void assert_file_holds(const tamis *f)
+{
+    tamis *loaded = NULL;
+
+    assert_int_equal(tamis_load(&loaded, temp_path(), NULL), TAMIS_OK);
+    assert_true(same_image(loaded, f));
+    tamis_free(loaded);
 }
 
 /* ---- Operations -------------------------------------------------------- */
@@ -195,15 +210,12 @@ static void it_grows_if_planned_so(tamis_kind kind)
 static void it_is_a_filter_like_any_other(tamis_kind kind)
 {
     world w = world_of(kind, 30000, 0);
-    tamis *f = filter_of(&w.plan, w.keys, w.n), *loaded = NULL;
-    size_t added;
+    tamis *f = filter_of(&w.plan, w.keys, w.n);
 
     for (size_t i = 0; i < w.n; i += 1000)
-        assert_int_equal(tamis_disk_add_many(w.d, &added, w.keys + i, 1000), TAMIS_OK);
+        take(&w, w.keys + i, 1000);
     assert_int_equal(tamis_disk_flush(w.d), TAMIS_OK);
-    assert_int_equal(tamis_load(&loaded, temp_path(), NULL), TAMIS_OK);
-    assert_true(same_image(loaded, f));
-    tamis_free(loaded);
+    assert_file_holds(f);
     tamis_free(f);
     end(&w);
 }
@@ -212,11 +224,10 @@ static void it_is_a_filter_like_any_other(tamis_kind kind)
 static void needless_removals_take_nothing_away(tamis_kind kind)
 {
     world w = world_of(kind, 5000, 0);
-    size_t added;
     uint64_t hits[5000 / 64 + 1];
 
     assert_int_equal(tamis_disk_remove_many(w.d, w.keys, w.n), TAMIS_OK);
-    assert_int_equal(tamis_disk_add_many(w.d, &added, w.keys, w.n), TAMIS_OK);
+    take(&w, w.keys, w.n);
     assert_int_equal(tamis_disk_has_many(w.d, hits, w.keys, w.n), w.n);
     assert_int_equal(tamis_disk_flush(w.d), TAMIS_OK);
     assert_int_equal(tamis_disk_has_many(w.d, hits, w.keys, w.n), w.n);
@@ -407,12 +418,11 @@ static void a_flush_that_is_stopped_changes_nothing(tamis_kind kind)
     int patience = 0;
     const tamis_disk_options o =
         TAMIS_DISK_OPTIONS(.memory = 1 << 20, .progress = refuse, .ctx = &patience);
-    size_t added;
     uint64_t hits[3000 / 64 + 1];
 
     tamis_disk_free(w.d);
     assert_int_equal(tamis_disk_open(&w.d, temp_path(), &o), TAMIS_OK);
-    assert_int_equal(tamis_disk_add_many(w.d, &added, w.keys, w.n), TAMIS_OK);
+    take(&w, w.keys, w.n);
     assert_int_equal(tamis_disk_flush(w.d), TAMIS_STOPPED);
     assert_int_equal(tamis_disk_file(w.d)->count, 0);
     assert_int_equal(tamis_disk_has_many(w.d, hits, w.keys, w.n), w.n);
@@ -433,8 +443,7 @@ static void one_program_at_a_time(tamis_kind kind)
     assert_int_equal(tamis_load(&reader, temp_path(), NULL), TAMIS_OK);
     tamis_free(reader);
     /* Nor has another the file that a flush puts there. */
-    size_t added;
-    assert_int_equal(tamis_disk_add_many(w.d, &added, w.keys, w.n), TAMIS_OK);
+    take(&w, w.keys, w.n);
     assert_int_equal(tamis_disk_flush(w.d), TAMIS_OK);
     assert_int_equal(tamis_disk_open(&second, temp_path(), NULL), TAMIS_BUSY);
     end(&w);
@@ -444,15 +453,12 @@ static void one_program_at_a_time(tamis_kind kind)
 static void a_file_that_was_replaced_stays(tamis_kind kind)
 {
     world w = world_of(kind, 100, 0);
-    tamis *other = filter_of(&w.plan, w.keys, 7), *loaded = NULL;
-    size_t added;
+    tamis *other = filter_of(&w.plan, w.keys, 7);
 
-    assert_int_equal(tamis_disk_add_many(w.d, &added, w.keys, w.n), TAMIS_OK);
+    take(&w, w.keys, w.n);
     assert_int_equal(tamis_save(other, temp_path()), TAMIS_OK);
     assert_int_equal(tamis_disk_flush(w.d), TAMIS_BUSY);
-    assert_int_equal(tamis_load(&loaded, temp_path(), NULL), TAMIS_OK);
-    assert_true(same_image(loaded, other));
-    tamis_free(loaded);
+    assert_file_holds(other);
     tamis_free(other);
     end(&w);
 }
@@ -460,11 +466,10 @@ static void a_file_that_was_replaced_stays(tamis_kind kind)
 static void damage_is_not_copied(tamis_kind kind)
 {
     world w = world_of(kind, 3000, 0);
-    size_t added;
     uint8_t byte = 0xa5;
     int fd = open(temp_path(), O_WRONLY);
 
-    assert_int_equal(tamis_disk_add_many(w.d, &added, w.keys, w.n), TAMIS_OK);
+    take(&w, w.keys, w.n);
     assert_int_equal(pwrite(fd, &byte, 1, (off_t)tamis_image_size(tamis_disk_file(w.d)) / 2), 1);
     assert_int_equal(tamis_disk_flush(w.d), TAMIS_CORRUPT);
     close(fd);
@@ -490,11 +495,10 @@ static void later_damage_is_not_copied(tamis_kind kind)
     enum { BYTES = 2000 };
     world w = world_of(kind, 3000, 0);
     uint8_t kept[BYTES];
-    size_t added;
 
-    assert_int_equal(tamis_disk_add_many(w.d, &added, w.keys, w.n / 2), TAMIS_OK);
+    take(&w, w.keys, w.n / 2);
     assert_int_equal(tamis_disk_flush(w.d), TAMIS_OK);
-    assert_int_equal(tamis_disk_add_many(w.d, &added, w.keys + w.n / 2, w.n / 2), TAMIS_OK);
+    take(&w, w.keys + w.n / 2, w.n / 2);
     int fd = open(temp_path(), O_RDWR);
     off_t middle = (off_t)tamis_image_size(tamis_disk_file(w.d)) / 2;
     scribble(fd, kept, BYTES, middle);
@@ -534,42 +538,32 @@ static void bad_wishes_are_refused(tamis_kind kind)
     tamis_disk_free(NULL);
 }
 
+/* Kinds that can be on a disk. */
+#define DISK .can = TAMIS_CAN_RESIZE | TAMIS_CAN_ADD | TAMIS_CAN_REMOVE, .cannot = TAMIS_CAN_ADAPT
+
 int main(int argc, char **argv)
 {
-    const unsigned DISK = TAMIS_CAN_RESIZE | TAMIS_CAN_ADD | TAMIS_CAN_REMOVE;
     const law laws[] = {
-        { "it holds what a multiset holds", it_holds_what_a_multiset_holds, .can = DISK,
-          .cannot = TAMIS_CAN_ADAPT },
-        { "it grows if planned so", it_grows_if_planned_so, .can = DISK,
-          .cannot = TAMIS_CAN_ADAPT },
-        { "it is a filter like any other", it_is_a_filter_like_any_other, .can = DISK,
-          .cannot = TAMIS_CAN_ADAPT },
-        { "needless removals take nothing away", needless_removals_take_nothing_away, .can = DISK,
-          .cannot = TAMIS_CAN_ADAPT },
-        { "a full filter takes no more", a_full_filter_takes_no_more, .can = DISK,
-          .cannot = TAMIS_CAN_ADAPT },
-        { "counts do not wrap", counts_do_not_wrap, .can = DISK, .cannot = TAMIS_CAN_ADAPT },
-        { "what waits keeps to its memory", what_waits_keeps_to_its_memory, .can = DISK,
-          .cannot = TAMIS_CAN_ADAPT },
-        { "all that was taken can be flushed", all_that_was_taken_can_be_flushed, .can = DISK,
-          .cannot = TAMIS_CAN_ADAPT },
-        { "crowds are refused before the flush", crowds_are_refused_before_the_flush, .can = DISK,
-          .cannot = TAMIS_CAN_ADAPT },
-        { "counts are refused before the flush", counts_are_refused_before_the_flush, .can = DISK,
-          .cannot = TAMIS_CAN_ADAPT },
-        { "crowds make it grow", crowds_make_it_grow, .can = DISK, .cannot = TAMIS_CAN_ADAPT },
+        { "it holds what a multiset holds", it_holds_what_a_multiset_holds, DISK },
+        { "it grows if planned so", it_grows_if_planned_so, DISK },
+        { "it is a filter like any other", it_is_a_filter_like_any_other, DISK },
+        { "needless removals take nothing away", needless_removals_take_nothing_away, DISK },
+        { "a full filter takes no more", a_full_filter_takes_no_more, DISK },
+        { "counts do not wrap", counts_do_not_wrap, DISK },
+        { "what waits keeps to its memory", what_waits_keeps_to_its_memory, DISK },
+        { "all that was taken can be flushed", all_that_was_taken_can_be_flushed, DISK },
+        { "crowds are refused before the flush", crowds_are_refused_before_the_flush, DISK },
+        { "counts are refused before the flush", counts_are_refused_before_the_flush, DISK },
+        { "crowds make it grow", crowds_make_it_grow, DISK },
         { "a flush that is stopped changes nothing", a_flush_that_is_stopped_changes_nothing,
-          .can = DISK, .cannot = TAMIS_CAN_ADAPT },
-        { "one program at a time", one_program_at_a_time, .can = DISK, .cannot = TAMIS_CAN_ADAPT },
-        { "a file that was replaced stays", a_file_that_was_replaced_stays, .can = DISK,
-          .cannot = TAMIS_CAN_ADAPT },
-        { "damage is not copied", damage_is_not_copied, .can = DISK, .cannot = TAMIS_CAN_ADAPT },
-        { "later damage is not copied", later_damage_is_not_copied, .can = DISK,
-          .cannot = TAMIS_CAN_ADAPT },
+          DISK },
+        { "one program at a time", one_program_at_a_time, DISK },
+        { "a file that was replaced stays", a_file_that_was_replaced_stays, DISK },
+        { "damage is not copied", damage_is_not_copied, DISK },
+        { "later damage is not copied", later_damage_is_not_copied, DISK },
         { "other kinds are refused", other_kinds_are_refused, .cannot = TAMIS_CAN_RESIZE },
         { "other kinds are refused", other_kinds_are_refused, .can = TAMIS_CAN_ADAPT },
-        { "bad wishes are refused", bad_wishes_are_refused, .can = DISK,
-          .cannot = TAMIS_CAN_ADAPT },
+        { "bad wishes are refused", bad_wishes_are_refused, DISK },
     };
 
     test_begin(argc, argv);
