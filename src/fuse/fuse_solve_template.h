@@ -7,6 +7,8 @@
 
 enum { FUSE_LARGEST_CORE = 1024, FUSE_AHEAD = 4 * FUSE_BATCH };
 
+_Static_assert(FUSE_LARGEST_CORE >= 1 << MOST_GROUP_BITS, "");
+
 /* ---- The core ---------------------------------------------------------- */
 
 static bool fuse_in_core(const fuse_peeling *q, uint64_t g)
@@ -164,20 +166,43 @@ static bool fuse_peel(fuse_peeling *q)
     if (q->is_doubtful || q->queue.peeled == q->n)
         return !q->is_doubtful;
     size_t n = fuse_find_core(q);
-    q->is_doubtful = n == FUSE_LARGEST_CORE;
     for (size_t i = 1; i < n; i++)
         q->is_doubtful |= q->core[i] == q->core[i - 1];
-    return !q->is_doubtful && fuse_stash_core(q, n);
+    return !q->is_doubtful && n < FUSE_LARGEST_CORE && fuse_stash_core(q, n);
 }
 
-/* Gives the keys the slots of another seed. They are in no order then, until they are sorted. */
+/* Gives the keys the slots of another seed. They are in no order then, until they are dealt out to
+ * the groups of that seed. */
 static void fuse_reseed(fuse_peeling *q, unsigned seed)
 {
     for (size_t i = 0; i < q->n; i++)
         q->keys[i] = fuse_seeded(fuse_unseeded(q->keys[i], q->seed), seed);
-    tamis__sort(q->keys, q->n);
     q->seed = seed;
-    q->skip = 0;
+    q->skip = seed ? 0 : q->s.part_bits;
+    tamis__sort_group(q->keys, q->n, 1, q->skip, group_bits(q->n), (size_t *)q->core);
+}
+
+/* Duplicates stay in every core, and all keys of a small one are seen: so they are not looked for
+ * where a core is large and those that are seen are all different, which is bad luck more often
+ * than not. Where they are found, the first seed has another chance. */
+static bool fuse_peel_by_some_seed(fuse_peeling *q)
+{
+    bool may_have_duplicates = true;
+
+    for (unsigned seed = 0; seed < PEEL_SEEDS;) {
+        if (seed != q->seed)
+            fuse_reseed(q, seed);
+        if (fuse_peel(q))
+            return true;
+        seed++;
+        if (may_have_duplicates && (q->is_doubtful || seed == PEEL_SEEDS)) {
+            size_t distinct = tamis__sort_unique(q->keys, q->n);
+            seed = distinct < q->n ? 0 : seed;
+            q->n = distinct;
+            may_have_duplicates = false;
+        }
+    }
+    return false;
 }
 
 /* The queue is written to before it is known whether the slot joins it: 64 bytes more. */
@@ -200,16 +225,9 @@ static tamis_status fuse_solve(const tamis *f, enum tamis_stage stage, void *par
     q.core = scratch;
     q.queue.states = q.core + FUSE_LARGEST_CORE;
     q.queue.order = (uint32_t *)(q.queue.states + q.slots);
-    bool done = fuse_peel(&q);
-    if (!done && q.is_doubtful) {
-        q.n = *n = tamis__sort_unique(q.keys, *n);
-        done = fuse_peel(&q);
-    }
-    while (!done && q.seed < PEEL_SEEDS - 1) {
-        fuse_reseed(&q, q.seed + 1);
-        done = fuse_peel(&q);
-    }
-    if (!done)
+    bool is_done = fuse_peel_by_some_seed(&q);
+    *n = q.n;
+    if (!is_done)
         return TAMIS_FULL;
     FUSE_BY_WIDTH(q.s.width, fuse_fill, &q, (uint8_t *)part);
     fuse_unstash_found(&q, part);
