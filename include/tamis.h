@@ -18,7 +18,8 @@
  *  - A function that can fail returns tamis_status. On failure, outputs and filter are as they
  *    were before the call. A function that cannot fail returns its answer.
  *  - Calls taking `const tamis *` may run at the same time on one filter. Other calls need the
- *    filter for themselves. Two filters never share anything.
+ *    filter for themselves. Two filters never share anything. A table in docs/c.md has all that
+ *    may run at the same time, and what to take if that is not enough.
  *  - The library does not print, exit, abort or keep global state.
  *  - A struct that starts with its size may get more fields, at its end, in later versions. No
  *    other struct changes before the number of the shared library does. So a program runs with
@@ -26,9 +27,9 @@
  *
  * This header needs no operating system, and neither do tamis_adapt.h, for filters that learn
  * from their mistakes, tamis_values.h, for maps that change, and tamis_explain.h, for pictures of
- * filters. Four more do: tamis_file.h saves, loads and maps; tamis_builder.h is for sets larger
+ * filters. Five more do: tamis_file.h saves, loads and maps; tamis_builder.h is for sets larger
  * than memory, tamis_disk.h for filters larger than memory, tamis_pair.h for a filter that many
- * read and one changes. */
+ * read and one changes, tamis_shared.h for one that many change. */
 #ifndef TAMIS_H
 #define TAMIS_H
 

@@ -4,6 +4,7 @@
 #include <tamis_disk.h>
 #include <tamis_file.h>
 #include <tamis_pair.h>
+#include <tamis_shared.h>
 
 #if TAMIS_VERSION_NUMBER < 100
 #error "older than the first release"

@@ -9,6 +9,7 @@
 #include "tamis_disk.h"
 #include "tamis_explain.h"
 #include "tamis_pair.h"
+#include "tamis_shared.h"
 #include "tamis_sync.h"
 
 /* ---- What calls are made with ------------------------------------------ */
@@ -197,6 +198,30 @@ static void do_pair(void *ctx)
     unlink(b->path);
 }
 
+static void do_shared(void *ctx)
+{
+    bench *b = ctx;
+    const tamis_spec spec = spec_for(100 * N, 0.01, 3);
+    tamis_info info = { .size = sizeof info };
+    uint64_t hits[N / 64 + 1];
+    tamis_shared *s;
+    size_t added;
+
+    if (tamis_shared_new(&s, b->kind, &spec, 0, NULL))
+        return;
+    (void)!tamis_shared_add_many(s, &added, b->keys, N);
+    (void)!tamis_shared_add(s, b->others[0]);
+    (void)!tamis_shared_remove(s, b->keys[0]);
+    tamis_shared_has_many(s, hits, b->keys, N);
+    tamis_shared_count(s, b->keys[0]);
+    tamis_shared_get_info(s, &info);
+    assert_int_equal(tamis_shared_save(s, b->path), TAMIS_OK);
+    tamis_shared_free(s);
+    assert_int_equal(tamis_shared_load(&s, b->path, NULL), TAMIS_OK);
+    tamis_shared_free(s);
+    unlink(b->path);
+}
+
 static bool visit_name(void *ctx, const char *name, uint64_t offset, uint64_t size)
 {
     *(uint64_t *)ctx += offset + size + !*name;
@@ -305,10 +330,9 @@ static void do_difference(void *ctx)
 /* ---- All of them ------------------------------------------------------- */
 
 static const depth_row OF_A_FILTER[] = {
-    { "adapt", do_adapt },     { "put", do_put },
-    { "explain", do_explain }, { "file", do_file },
-    { "builder", do_builder }, { "disk", do_disk },
-    { "pair", do_pair },       { "collection", do_collection },
+    { "adapt", do_adapt }, { "put", do_put },         { "explain", do_explain },
+    { "file", do_file },   { "builder", do_builder }, { "disk", do_disk },
+    { "pair", do_pair },   { "shared", do_shared },   { "collection", do_collection },
 };
 
 static const depth_row OF_NONE[] = {
