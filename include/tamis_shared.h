@@ -12,11 +12,13 @@ extern "C" {
 #endif
 
 /* All calls but tamis_shared_free() may run at the same time, from any number of threads. What a
- * thread was told has happened, every thread sees. Lookups share the lock of a part and changes
- * have it alone, for one key, or for at most 512 in calls that take many. The lock favours nobody:
- * a call waits for those alone that came before it to the same part. The longest they make it wait
- * is while that part grows, which takes as long as copying one part. Forgotten memory is given back
- * once nobody is in the part. docs/c.md has a table of what else may run at the same time. */
+ * thread was told has happened, every thread sees. docs/c.md has a table of what may run at the
+ * same time with other headers.
+ *
+ * Lookups share the lock of a part, and a change has it alone, each for one key. Waiting is
+ * bounded: who has to wait joins a queue, and some 256 calls that come later may pass the first of
+ * it, then none. The longest time that a call holds the lock is while the part grows, as long as
+ * copying it takes, or while it is saved or its numbers are read. */
 typedef struct tamis_shared tamis_shared;
 
 /* An empty filter of any TAMIS_CAN_ADD kind, which grows if spec.can asks for it. spec.keys,
@@ -49,7 +51,8 @@ TAMIS_API uint64_t     tamis_shared_count(const tamis_shared *s, uint64_t key);
 TAMIS_API tamis_status tamis_shared_add(tamis_shared *s, uint64_t key) TAMIS_CHECKED;
 TAMIS_API tamis_status tamis_shared_remove(tamis_shared *s, uint64_t key) TAMIS_CHECKED;
 
-/* As tamis_has_many(). Other threads may change the filter between the first key and the last. */
+/* As tamis_has_many(), but no faster than one by one. Other threads may change the filter between
+ * the first key and the last. */
 TAMIS_API size_t tamis_shared_has_many(const tamis_shared *s, uint64_t *hits, const uint64_t *keys,
                                        size_t n);
 /* As tamis_add_many(): in order, but keys of other threads may come between. */

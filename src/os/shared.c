@@ -137,62 +137,19 @@ tamis_status tamis_shared_remove(tamis_shared *s, uint64_t key)
 
 /* ---- Many keys --------------------------------------------------------- */
 
-/* Keys to look up, those of a part together. */
-enum { BATCH = 512 };
-
-typedef struct shared_batch {
-    uint64_t keys[BATCH];            /* as the filters know them */
-    uint16_t from[BATCH];            /* where each was in the array */
-    uint16_t ends[1 << SHARED_BITS]; /* those of part i end here, and start where part i - 1 ends */
-} shared_batch;
-
-static void shared_group(const tamis_shared *s, shared_batch *b, const uint64_t *keys, size_t n)
-{
-    uint16_t places[BATCH];
-    size_t sum = 0;
-
-    memset(b->ends, 0, shared_parts(s) * sizeof *b->ends);
-    for (size_t i = 0; i < n; i++)
-        b->ends[places[i] = (uint16_t)shared_place(s, keys[i])]++;
-    for (size_t i = 0; i < shared_parts(s); i++) {
-        size_t here = b->ends[i];
-        b->ends[i] = (uint16_t)sum;
-        sum += here;
-    }
-    for (size_t i = 0; i < n; i++) {
-        size_t at = b->ends[places[i]]++;
-        b->keys[at] = shared_inside(s, keys[i]);
-        b->from[at] = (uint16_t)i;
-    }
-}
-
-static size_t shared_has_batch(const tamis_shared *s, uint64_t *hits, const uint64_t *keys,
-                               size_t n)
-{
-    uint64_t found[BATCH / 64];
-    shared_batch b;
-    size_t sum = 0;
-
-    shared_group(s, &b, keys, n);
-    memset(hits, 0, (n + 63) / 64 * sizeof *hits);
-    for (size_t i = 0, at = 0; at < n; at = b.ends[i++]) {
-        size_t here = b.ends[i] - at;
-        if (here == 0)
-            continue;
-        sum += tamis_has_many(shared_read(&s->parts[i]), found, b.keys + at, here);
-        shared_end_read(&s->parts[i]);
-        for (size_t j = 0; j < here; j++)
-            hits[b.from[at + j] / 64] |= (found[j / 64] >> j % 64 & 1) << b.from[at + j] % 64;
-    }
-    return sum;
-}
+/* One by one: kinds take up to 14 KiB of stack for a batch, which leaves no room to sort keys by
+ * their parts. */
 
 size_t tamis_shared_has_many(const tamis_shared *s, uint64_t *hits, const uint64_t *keys, size_t n)
 {
     size_t sum = 0;
 
-    for (size_t at = 0; at < n; at += BATCH)
-        sum += shared_has_batch(s, hits + at / 64, keys + at, n - at < BATCH ? n - at : BATCH);
+    memset(hits, 0, (n + 63) / 64 * sizeof *hits);
+    for (size_t i = 0; i < n; i++) {
+        bool found = tamis_shared_has(s, keys[i]);
+        hits[i / 64] |= (uint64_t)found << i % 64;
+        sum += found;
+    }
     return sum;
 }
 
