@@ -69,9 +69,9 @@ static inline bool another_stands_for(tamis_kind kind)
 {
     tamis_kind first = first_plain();
 
-    while (first != kind && way_to_a_file(first) != way_to_a_file(kind))
+    while (first && first != kind && way_to_a_file(first) != way_to_a_file(kind))
         first = next_plain(first);
-    return first != kind;
+    return first && first != kind;
 }
 
 /* Of kinds that go the same way the first stands for all, but in a long run. KIND=... in the

@@ -739,7 +739,7 @@ static void check_removals(unsigned bits, unsigned crowd, unsigned cpu)
 static void batches_take_bytes_out_as_single_keys_do(void **state)
 {
     (void)state;
-    for (unsigned bits = 7; bits <= 13; bits += 2)
+    for (unsigned bits = 7; bits <= run_size(13, 11, 13); bits += 2)
         for (unsigned crowd = 0; crowd < 3; crowd++) {
             check_removals(bits, crowd, 0);
             check_removals(bits, crowd, tamis__cpu());
