@@ -211,9 +211,14 @@ TAMIS_API uint64_t tamis_hasher_key(const tamis_hasher *hasher, const void *data
  * max_bytes gives 1 %, no fpr with max_bytes the best rate that fits, no keys with max_bytes as
  * many as fit.
  *
- * The last four are for those who know the geometry they want; kinds that have no such number
- * answer TAMIS_CANNOT. No fpr with tag_bits, or with bits and keys, is the rate that they give. No
- * keys with bits or quotient_bits is as many as fit. */
+ * From bits to tag_bits, fields are for those who know the geometry they want; kinds that have no
+ * such number answer TAMIS_CANNOT. No fpr with tag_bits, or with bits and keys, is the rate that
+ * they give. No keys with bits or quotient_bits is as many as fit.
+ *
+ * A filter that grows keeps its rate up to grow_to keys, and is full there if its kind cannot grow
+ * further at that rate: fingerprints that give a bit to each doubling are planned longer. Without
+ * grow_to, such a kind grows until its bits are given, at a rate that doubles with its size; where
+ * no kind is named, one is chosen that grows without end at the rate. */
 typedef struct tamis_spec {
     size_t   size; /* of this struct: later versions may add fields */
     uint64_t keys; /* held at most; for indexed kinds, keys are 0 .. keys - 1 */
@@ -231,6 +236,7 @@ typedef struct tamis_spec {
     uint32_t     hashes;        /* of a Bloom filter, 1 .. 64 */
     uint32_t     quotient_bits; /* a quotient filter has 2^quotient_bits slots */
     uint32_t     tag_bits;      /* of what is kept of a key: tag, remainder or fingerprint */
+    uint64_t     grow_to;       /* keys that it may grow to, at fpr; asks for TAMIS_CAN_GROW */
 } tamis_spec;
 
 /* An initializer: tamis_spec spec = TAMIS_SPEC(.keys = 1000, .fpr = 0.01); */
@@ -272,7 +278,8 @@ typedef struct tamis_plan {
     uint16_t     load;        /* thousandths of slots that the keys take; 0: the kind decides */
     uint64_t     ceiling;     /* of counts; 2^64 - 1: none */
     double       error;       /* of counts, as a share of all adds; 0: the kind is no sketch */
-    uint64_t     reserved[4]; /* zero: later versions may use it */
+    uint64_t     grow_to;     /* spec.grow_to, if the filter is full there; 0: not planned for it */
+    uint64_t     reserved[3]; /* zero: later versions may use it */
 } tamis_plan;
 
 /* TAMIS_RANGE if the kind cannot meet the spec, TAMIS_CANNOT if it lacks an ability.
@@ -281,7 +288,8 @@ typedef struct tamis_plan {
  * the bytes per key of the smallest, and in no more than an exact set takes. With keys and
  * max_bytes but no fpr, it is bytes per key and bit of the rate. Kinds that rotate, those for small
  * integers and those to study are chosen only if spec.can asks for that. If it asks for counts, the
- * smallest is chosen, one without a ceiling if there is any. */
+ * smallest is chosen, one without a ceiling if there is any. If it asks for growth without grow_to,
+ * only kinds that keep the rate however far they grow. */
 TAMIS_API tamis_status tamis_plan_kind(tamis_plan *plan, tamis_kind kind,
                                        const tamis_spec *spec) TAMIS_CHECKED;
 /* Every plan meeting the spec, smallest first. Returns how many; fills at most `max`. */
@@ -289,8 +297,9 @@ TAMIS_API size_t tamis_plan_all(tamis_plan *plans, size_t max, const tamis_spec 
 /* What filters of this plan can do: as tamis_kind_can(), without what spec.can did not ask for. 0
  * if its kind is TAMIS_NO_KIND, which is no filter. */
 TAMIS_API unsigned tamis_plan_can(const tamis_plan *plan);
-/* The false positive rate to expect with that many distinct keys, also beyond the capacity. 1 if
- * the kind is TAMIS_NO_KIND: without a filter, all keys pass. */
+/* The false positive rate to expect with that many distinct keys, also beyond the capacity: a
+ * filter that grows has grown by then. 1 if the kind is TAMIS_NO_KIND: without a filter, all keys
+ * pass. */
 TAMIS_API double tamis_plan_rate(const tamis_plan *plan, uint64_t keys);
 
 /* ---- Filters ----------------------------------------------------------- */

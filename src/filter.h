@@ -36,6 +36,7 @@ enum tamis_trait {
     /* Growth. */
     TAMIS_TRAIT_GROWS = 1 << 6,        /* always; others grow if plan.flags has TAMIS_PLAN_GROWS */
     TAMIS_TRAIT_GROWS_COUNTS = 1 << 7, /* always, but only to hold higher counts */
+    TAMIS_TRAIT_KEEPS_RATE = 1 << 18,  /* however far it grows; but not one that asks for keys */
     /* Options of a tamis_spec that plan() obeys, and notes in plan.flags. */
     TAMIS_TRAIT_CAN_GROW = 1 << 8,
     TAMIS_TRAIT_CAN_DELETE_EXACTLY = 1 << 9,

@@ -170,7 +170,7 @@ size_t tamis_advise(tamis_advice *advice, size_t max, const tamis_spec *spec, co
                                  asked * (1 - u.member_share) * a.total };
     advise_insert(advice, n++, max, &a, &order);
     for (tamis_kind k = TAMIS_NO_KIND; (k = tamis_kind_next(k)) != TAMIS_NO_KIND;)
-        if (!(tamis_kind_can(k) & PLAN_ONLY_IF_ASKED & ~s.can) && advise_kind(&a, k, &s, &u))
+        if (advise_kind(&a, k, &s, &u) && tamis__plan_may_be_chosen(&a.plan, &s))
             advise_insert(advice, n++, max, &a, &order);
     return n;
 }

@@ -382,7 +382,7 @@ static void scalable_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__scalable = {
-    .traits = TAMIS_TRAIT_GROWS,
+    .traits = TAMIS_TRAIT_GROWS | TAMIS_TRAIT_KEEPS_RATE,
     .plan = scalable_plan,
     .bytes = scalable_bytes,
     .rate = scalable_rate,

@@ -130,6 +130,18 @@ unsigned tamis_plan_can(const tamis_plan *p)
              (p->flags & TAMIS_PLAN_ASKS_KEYS ? NEEDS_KEYS : 0u));
 }
 
+/* ---- Growth ------------------------------------------------------------ */
+
+static bool plan_kind_keeps_rate(const tamis_ops *ops, bool asks_keys)
+{
+    return ops->traits & TAMIS_TRAIT_KEEPS_RATE && !asks_keys;
+}
+
+bool tamis__plan_keeps_rate(const tamis_plan *p)
+{
+    return plan_kind_keeps_rate(tamis__ops(p->kind), p->flags & TAMIS_PLAN_ASKS_KEYS);
+}
+
 /* ---- Rates ------------------------------------------------------------- */
 
 /* The share of strangers whose 64-bit key equals that of one of n others. */
@@ -143,7 +155,8 @@ static double plan_collision_rate(const tamis_hasher *hasher, double n)
  * the rate by tamis_plan_rate() alone. */
 static double plan_collisions(const tamis_spec *spec)
 {
-    double rate = plan_collision_rate(&spec->hasher, (double)spec->keys);
+    uint64_t keys = spec->keys > spec->grow_to ? spec->keys : spec->grow_to;
+    double rate = plan_collision_rate(&spec->hasher, (double)keys);
 
     return rate > spec->fpr * 0x1p-10 ? rate : 0;
 }
@@ -158,10 +171,13 @@ static double plan_kind_rate(const tamis_plan *p, double n)
 double tamis_plan_rate(const tamis_plan *p, uint64_t keys)
 {
     double n = (double)keys;
+    tamis_plan then = *p;
 
     if (!tamis__ops(p->kind))
         return 1;
-    return fmin(1, plan_kind_rate(p, n) + plan_collision_rate(&p->hasher, n));
+    if (tamis_plan_can(p) & TAMIS_CAN_GROW)
+        (void)!tamis__plan_reach(&then, keys);
+    return fmin(1, plan_kind_rate(&then, n) + plan_collision_rate(&p->hasher, n));
 }
 
 /* Rounded to 32 bits: the last ones differ between processors, whose mathematical functions round
@@ -194,15 +210,17 @@ tamis_status tamis__plan_settle(tamis_plan *p)
 
 /* ---- One kind ---------------------------------------------------------- */
 
-/* `fpr` and `keys` are decided; max_bytes is only checked. */
-static tamis_status plan_exactly(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
+/* `fpr` and `keys` are decided; max_bytes is only checked. The kind is asked for a rate that is
+ * `bits` bits lower. */
+static tamis_status plan_longer(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec,
+                                unsigned bits)
 {
     const tamis_ops *ops = tamis__ops(kind);
     tamis_spec inner = *spec;
     tamis_plan p = { .kind = kind, .hasher = spec->hasher, .capacity = spec->keys };
     double collisions = plan_collisions(spec);
 
-    inner.fpr -= collisions;
+    inner.fpr = ldexp(inner.fpr - collisions, -(int)bits);
     if (!(inner.fpr > 0))
         return TAMIS_RANGE;
     tamis_status status = ops->plan(&p, &inner);
@@ -218,6 +236,46 @@ static tamis_status plan_exactly(tamis_plan *plan, tamis_kind kind, const tamis_
         if (plan_kind_rate(&p, (double)p.capacity) + collisions > spec->fpr)
             return TAMIS_RANGE;
         p.fpr = fmin(p.fpr, spec->fpr);
+    }
+    *plan = p;
+    return TAMIS_OK;
+}
+
+/* How many bits fingerprints lack, at least, to be long enough for all growth that was asked for;
+ * 0: none. A filter that grows doubles once, whatever becomes of its rate. One that is not in order
+ * is full where its last size is. */
+static unsigned plan_missing_bits(const tamis_plan *p, const tamis_spec *spec)
+{
+    const bool is_in_order = tamis__ops(p->kind)->append;
+    tamis_plan grown = *p;
+
+    if (!tamis__plan_reach(&grown, spec->grow_to ? spec->grow_to : p->capacity + 1))
+        return 1;
+    uint64_t most = is_in_order ? spec->grow_to : grown.capacity;
+    double rate = spec->grow_to ? tamis_plan_rate(&grown, most) : 0;
+    return rate > spec->fpr ? (unsigned)fmax(1, floor(log2(rate / spec->fpr))) : 0;
+}
+
+/* Where growth takes bits from fingerprints, they are planned as much longer. */
+static tamis_status plan_exactly(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
+{
+    tamis_status status;
+    tamis_plan p;
+
+    if (spec->grow_to && spec->grow_to < spec->keys)
+        return TAMIS_RANGE;
+    for (unsigned bits = 0, more;; bits += more) {
+        status = plan_longer(&p, kind, spec, bits);
+        if (status)
+            return status;
+        if (!(spec->can & TAMIS_CAN_GROW) || tamis__plan_keeps_rate(&p))
+            break;
+        more = plan_missing_bits(&p, spec);
+        p.grow_to = spec->grow_to;
+        if (!more)
+            break;
+        if (spec->tag_bits)
+            return TAMIS_RANGE;
     }
     *plan = p;
     return TAMIS_OK;
@@ -318,6 +376,9 @@ static double plan_default_rate(const tamis_ops *ops, const tamis_spec *s)
     return is_any ? 1 : DEFAULT_FPR;
 }
 
+/* Keys that a filter begins with which grows from nothing, and gives a bit for each doubling. */
+enum { FEW_KEYS = 1024 };
+
 tamis_status tamis__plan_one(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec)
 {
     const tamis_ops *ops = tamis__ops(kind);
@@ -325,6 +386,8 @@ tamis_status tamis__plan_one(tamis_plan *plan, tamis_kind kind, const tamis_spec
 
     if (!ops || !plan_hasher_is_valid(&s.hasher))
         return TAMIS_RANGE;
+    if (s.grow_to)
+        s.can |= TAMIS_CAN_GROW;
     if (s.can & ~tamis_kind_can(kind) || !plan_obeys(ops, &s))
         return TAMIS_CANNOT;
     if (!(s.load >= 0 && s.load <= 1) || !(s.error >= 0 && s.error < 1))
@@ -341,5 +404,8 @@ tamis_status tamis__plan_one(tamis_plan *plan, tamis_kind kind, const tamis_spec
         s.fpr = plan_default_rate(ops, &s);
     if (s.keys == 0 && is_sized && s.error == 0)
         return plan_most_keys(plan, kind, &s);
+    if (s.keys == 0 && s.can & TAMIS_CAN_GROW &&
+        !plan_kind_keeps_rate(ops, s.can & TAMIS_CAN_ASK_KEYS))
+        s.keys = s.grow_to && s.grow_to < FEW_KEYS ? s.grow_to : FEW_KEYS;
     return plan_exactly(plan, kind, &s);
 }

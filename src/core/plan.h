@@ -4,9 +4,9 @@
 
 #include "filter.h"
 
-/* Abilities of kinds that are not chosen unless they are asked for: only callers know that their
- * keys are small integers, or that they may be forgotten; and who wants a kind to study says so. */
-enum { PLAN_ONLY_IF_ASKED = TAMIS_IS_INDEXED | TAMIS_CAN_ROTATE | TAMIS_IS_TO_STUDY };
+/* Whether it may be taken by who names no kind: not one that has to be asked for, and where growth
+ * has no bound, only one that keeps its rate. */
+bool tamis__plan_may_be_chosen(const tamis_plan *plan, const tamis_spec *spec);
 
 /* A plan of that kind for a spec that was checked for its size. */
 tamis_status tamis__plan_one(tamis_plan *plan, tamis_kind kind, const tamis_spec *spec);
@@ -26,6 +26,12 @@ bool tamis__plan_is_in_slots(const tamis_plan *plan);
 
 /* Whether a filter of that plan makes room by itself. */
 bool tamis__plan_grows(const tamis_plan *plan);
+
+/* Whether such a filter keeps the rate that it is planned for, however far it grows. */
+bool tamis__plan_keeps_rate(const tamis_plan *plan);
+/* Slots, width, hashes and capacity of a filter that has grown to so many keys; false: it is full
+ * before that, and the plan is the last that it had. */
+bool tamis__plan_reach(tamis_plan *plan, uint64_t keys);
 
 /* A kind changes slots, width, hashes and capacity; then the core sets the rest here: bytes, fpr
  * and the limits of counts. TAMIS_RANGE: it is no plan. */

@@ -14,6 +14,17 @@ static double plan_price_of_speed(const tamis_spec *spec)
     return spec->can & TAMIS_CAN_COUNT ? 1 : 2;
 }
 
+/* Abilities of kinds that are not chosen unless they are asked for: only callers know that their
+ * keys are small integers, or that they may be forgotten; and who wants a kind to study says so. */
+enum { PLAN_ONLY_IF_ASKED = TAMIS_IS_INDEXED | TAMIS_CAN_ROTATE | TAMIS_IS_TO_STUDY };
+
+bool tamis__plan_may_be_chosen(const tamis_plan *p, const tamis_spec *spec)
+{
+    bool is_bounded = spec->can & TAMIS_CAN_GROW && !spec->grow_to && !tamis__plan_keeps_rate(p);
+
+    return !(tamis_kind_can(p->kind) & PLAN_ONLY_IF_ASKED & ~spec->can) && !is_bounded;
+}
+
 /* Whether the kind may be chosen, and its plan. Counts with a ceiling do not count everything. */
 static tamis_status plan_offer(tamis_plan *p, tamis_kind kind, const tamis_spec *spec,
                                bool has_ceiling)
@@ -23,9 +34,8 @@ static tamis_status plan_offer(tamis_plan *p, tamis_kind kind, const tamis_spec 
     if (status)
         return status;
     bool is_limited = spec->can & TAMIS_CAN_COUNT && p->ceiling != UINT64_MAX;
-    return tamis_kind_can(kind) & PLAN_ONLY_IF_ASKED & ~spec->can || (is_limited && !has_ceiling)
-               ? TAMIS_CANNOT
-               : TAMIS_OK;
+    return tamis__plan_may_be_chosen(p, spec) && (!is_limited || has_ceiling) ? TAMIS_OK
+                                                                              : TAMIS_CANNOT;
 }
 
 /* Room for a key. If the rate is as low as the room allows, it is room for a key and a bit of that

@@ -13,16 +13,40 @@ tamis_status tamis__plan_resize(tamis_plan *p, uint64_t keys)
 /* Kinds in order take the size for twice the keys. Where whole hashes are told apart, slots are the
  * room, and a plan may have more of them than its keys need: then that is no larger size, and twice
  * as many keys again are tried. */
-tamis_status tamis__plan_enlarge(tamis_plan *p)
+static tamis_status plan_step(tamis_plan *p)
 {
     const uint64_t slots = tamis__plan_is_in_slots(p) ? p->slots : 0;
     tamis_status status;
 
+    if (p->grow_to && p->capacity >= p->grow_to)
+        return TAMIS_FULL;
     do
-        status = tamis__plan_resize(p, p->capacity > UINT64_MAX / 2 - 1 ? UINT64_MAX
-                                                                        : 2 * p->capacity + 1);
+        status = tamis__ops(p->kind)->resize(
+            p, p->capacity > UINT64_MAX / 2 - 1 ? UINT64_MAX : 2 * p->capacity + 1);
     while (!status && p->slots <= slots);
+    if (p->grow_to && p->capacity > p->grow_to)
+        p->capacity = p->grow_to;
     return status;
+}
+
+tamis_status tamis__plan_enlarge(tamis_plan *p)
+{
+    tamis_status status = plan_step(p);
+
+    return status ? status : tamis__plan_settle(p);
+}
+
+bool tamis__plan_reach(tamis_plan *p, uint64_t keys)
+{
+    const tamis_ops *ops = tamis__ops(p->kind);
+
+    while ((tamis__plan_is_in_slots(p) ? p->slots : p->capacity) < keys) {
+        tamis_plan next = *p;
+        if (!ops->bytes(p) || plan_step(&next) || !ops->bytes(&next))
+            return false;
+        *p = next;
+    }
+    return true;
 }
 
 /* Hashes that nobody chose fill nine tenths of any size, or half of it where copies take room, too.

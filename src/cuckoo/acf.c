@@ -99,6 +99,13 @@ static double acf_stuck(const tamis_plan *p, double absent)
     return (double)p->capacity * (by_two + by_one);
 }
 
+/* As many keys as the rate must hold for. One that grows has any share of its cells in use when it
+ * does, up to all of them where they are few. */
+static double acf_planned_keys(const tamis_plan *p)
+{
+    return p->flags & TAMIS_PLAN_GROWS ? (double)(ACF_TABLES * p->slots) : (double)p->capacity;
+}
+
 static tamis_status acf_plan(tamis_plan *p, const tamis_spec *spec)
 {
     double n = (double)spec->keys, load = spec->load > 0 ? spec->load : ACF_MOST_LOAD;
@@ -111,7 +118,7 @@ static tamis_status acf_plan(tamis_plan *p, const tamis_spec *spec)
     p->slots = (uint64_t)buckets;
     p->hashes = spec->tag_bits ? spec->tag_bits + 1 : ACF_LEAST_BITS;
     while (!spec->tag_bits && p->hashes < ACF_MOST_BITS &&
-           (acf_rate(p, n) > spec->fpr || acf_stuck(p, others) > 1e-3))
+           (acf_rate(p, acf_planned_keys(p)) > spec->fpr || acf_stuck(p, others) > 1e-3))
         p->hashes++;
     return acf_bytes(p) ? TAMIS_OK : TAMIS_RANGE;
 }
@@ -353,7 +360,7 @@ static void acf_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__acf = {
-    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_TAG_BITS,
+    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_RATE | TAMIS_TRAIT_TAG_BITS,
     .plan = acf_plan,
     .bytes = acf_bytes,
     .rate = acf_rate,

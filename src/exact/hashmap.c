@@ -31,7 +31,7 @@ static tamis_status hashmap_resize(tamis_plan *p, uint64_t keys)
 
 const tamis_ops tamis__hashmap = {
     ROBIN_HOOD_OPS,
-    .traits = TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_GROWS,
+    .traits = TAMIS_TRAIT_TAKES_VALUES | TAMIS_TRAIT_GROWS | TAMIS_TRAIT_KEEPS_RATE,
     .plan = hashmap_plan,
     .bytes = hashmap_bytes,
     .resize = hashmap_resize,

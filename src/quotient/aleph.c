@@ -285,7 +285,8 @@ static void aleph_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__aleph = {
-    .traits = TAMIS_TRAIT_GROWS | TAMIS_TRAIT_KEEPS_LOAD | TAMIS_TRAIT_KEEPS_COPIES,
+    .traits = TAMIS_TRAIT_GROWS | TAMIS_TRAIT_KEEPS_RATE | TAMIS_TRAIT_KEEPS_LOAD |
+              TAMIS_TRAIT_KEEPS_COPIES,
     .plan = aleph_plan,
     .bytes = aleph_bytes,
     .rate = aleph_rate,

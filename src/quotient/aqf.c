@@ -179,8 +179,8 @@ static void aqf_for_cpu(tamis *f, unsigned cpu)
 }
 
 const tamis_ops tamis__aqf = {
-    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_LOAD | TAMIS_TRAIT_QUOTIENT_BITS |
-              TAMIS_TRAIT_TAG_BITS,
+    .traits = TAMIS_TRAIT_CAN_GROW | TAMIS_TRAIT_KEEPS_RATE | TAMIS_TRAIT_KEEPS_LOAD |
+              TAMIS_TRAIT_QUOTIENT_BITS | TAMIS_TRAIT_TAG_BITS,
     .plan = aqf_plan,
     .bytes = aqf_bytes,
     .rate = aqf_rate,

@@ -59,6 +59,8 @@ def probe_of(headers):
         if not starts_with_its_size(body):
             lines.append(f'    printf("{name}: %zu bytes\\n", sizeof({name}));')
         for field in field_names(body):
+            if field == "reserved":  # it may have got names, in the bytes that it had
+                continue
             lines.append(f'    printf("{name}.{field}: %zu bytes at %zu\\n", '
                          f"sizeof((({name} *)0)->{field}), offsetof({name}, {field}));")
     for name in constants:

@@ -1,4 +1,5 @@
 /* Plans: whatever is asked, the answer is a refusal or a plan that keeps the promise. */
+#include "core/plan.h"
 #include "core/sized.h"
 #include "kinds.h"
 #include "tamis_budget.h"
@@ -697,6 +698,13 @@ static void assert_rates_stay(const tamis_plan *plan, double asked)
         assert_true(tamis_plan_rate(plan, UINT64_C(1) << i) <= asked);
 }
 
+/* A kind that grows is as good at any size that it can have, which is of 2^32 keys and more. */
+static void assert_rates_hold(const tamis_plan *plan, double asked)
+{
+    for (int i = 0; i <= 32; i++)
+        assert_true(tamis_plan_rate(plan, UINT64_C(1) << i) <= asked);
+}
+
 static void assert_rates_rise(const tamis_plan *plan)
 {
     double last = 0;
@@ -710,10 +718,10 @@ static void assert_rates_rise(const tamis_plan *plan)
     for (int i = 0; i < 64; i++)
         assert_true(tamis_plan_rate(plan, UINT64_C(1) << i) <= 1);
     assert_true(tamis_plan_rate(plan, UINT64_MAX) <= 1);
-    /* A kind that cannot add never holds more than was planned, and one that tells keys apart takes
-     * a share of strangers for them only. */
+    /* A kind that cannot add never holds more than was planned, one that tells keys apart takes a
+     * share of strangers for them only, and one that grows has grown. */
     assert_true(is_exact(plan->kind) || tells_keys_apart(plan->kind) ||
-                !(tamis_kind_can(plan->kind) & TAMIS_CAN_ADD) ||
+                tamis__plan_keeps_rate(plan) || !(tamis_kind_can(plan->kind) & TAMIS_CAN_ADD) ||
                 tamis_plan_rate(plan, UINT64_MAX) > 0.99);
 }
 
@@ -729,6 +737,111 @@ static void rates_rise_with_the_keys(void **state)
                 assert_rates_stay(&plan, FPRS[p]);
             else
                 assert_rates_rise(&plan);
+            if (tamis__plan_keeps_rate(&plan) && tamis_plan_can(&plan) & TAMIS_CAN_GROW)
+                assert_rates_hold(&plan, FPRS[p]);
+        }
+}
+
+/* ---- Growth ------------------------------------------------------------ */
+
+enum { GROWS_FROM = 100, GROWS_TO = 6400 };
+
+static tamis_plan plan_to_grow(tamis_kind kind, uint64_t keys, double fpr, uint64_t grow_to)
+{
+    tamis_spec spec = spec_for(keys, fpr, 1);
+    tamis_plan plan;
+
+    spec.grow_to = grow_to;
+    assert_int_equal(tamis_plan_kind(&plan, kind, &spec), TAMIS_OK);
+    return plan;
+}
+
+/* Returns how many went in, until it was full. */
+static size_t add_until_full(tamis *f, size_t most)
+{
+    rng r = rng_for(21, 0);
+    uint64_t *keys = fresh_keys(&r, most), *hits = array_of(most / 64 + 1, sizeof *hits);
+    size_t added;
+    tamis_status status = tamis_add_many(f, &added, keys, most);
+
+    assert_int_equal(status, added < most ? TAMIS_FULL : TAMIS_OK);
+    assert_int_equal(tamis_has_many(f, hits, keys, added), added);
+    free(keys);
+    free(hits);
+    return added;
+}
+
+/* Kinds in order have no slot more; some copies of a fingerprint share slots. */
+static void growth_ends_where_it_was_planned_to(void **state)
+{
+    const uint64_t from[] = { 0, 1, GROWS_FROM, GROWS_TO };
+
+    (void)state;
+    for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind))
+        for (int i = 0; i < 8 && tamis_kind_can(kind) & TAMIS_CAN_GROW; i++) {
+            tamis_plan plan = plan_to_grow(kind, from[i / 2], i % 2 ? 0.3 : 0.001, GROWS_TO);
+            tamis *f = new_filter(&plan);
+            bool is_bounded = !tamis__plan_keeps_rate(&plan);
+
+            assert_true(tamis_plan_can(&plan) & TAMIS_CAN_GROW);
+            assert_int_equal(plan.grow_to, is_bounded ? GROWS_TO : 0);
+            assert_true(tamis_plan_rate(&plan, GROWS_TO) <= (i % 2 ? 0.3 : 0.001));
+            size_t held = add_until_full(f, 4 * GROWS_TO);
+            assert_true(held >= GROWS_TO && is_bounded == (held < 4 * GROWS_TO));
+            if (is_bounded && tamis_kind_can(kind) & TAMIS_CAN_RESIZE)
+                assert_true(held < GROWS_TO + 100);
+            assert_true(tamis_plan_rate(tamis_plan_of(f), held) <= (i % 2 ? 0.3 : 0.001));
+            tamis_free(f);
+        }
+}
+
+static void plans_to_grow_are_possible(void **state)
+{
+    tamis_spec spec = spec_for(1000, 0.01, 1);
+    tamis_plan plan;
+
+    (void)state;
+    spec.grow_to = 999;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_CQF, &spec), TAMIS_RANGE);
+    spec.grow_to = UINT64_C(1) << 60;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_CQF, &spec), TAMIS_RANGE);
+    spec.grow_to = 2000;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_BLOOM, &spec), TAMIS_CANNOT);
+    spec.tag_bits = 7;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_CQF, &spec), TAMIS_RANGE);
+    spec.tag_bits = 8;
+    assert_int_equal(tamis_plan_kind(&plan, TAMIS_CQF, &spec), TAMIS_OK);
+}
+
+/* Whoever names no kind and no end gets one that keeps the rate, from any number of keys on; and
+ * one that says it can grow does, if only once. */
+static void growth_without_an_end_keeps_the_rate(void **state)
+{
+    const unsigned more[] = { 0, TAMIS_CAN_REMOVE, TAMIS_CAN_COUNT, TAMIS_CAN_MERGE };
+    const uint64_t keys[] = { 0, 1000, 1000000 };
+
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        tamis_spec spec = spec_for(keys[i % 3], 0.01, 1);
+        tamis_plan plan;
+
+        spec.can = TAMIS_CAN_ADD | TAMIS_CAN_GROW | more[i / 3];
+        assert_int_equal(tamis_plan_kind(&plan, TAMIS_NO_KIND, &spec), TAMIS_OK);
+        assert_true(tamis__plan_keeps_rate(&plan));
+        if (more[i / 3] == TAMIS_CAN_REMOVE)
+            assert_int_equal(plan.kind, TAMIS_ALEPH);
+        assert_rates_hold(&plan, 0.01);
+        spec.grow_to = 4000000;
+        assert_int_equal(tamis_plan_kind(&plan, TAMIS_NO_KIND, &spec), TAMIS_OK);
+        assert_true(tamis_plan_rate(&plan, spec.grow_to) <= 0.01);
+    }
+    for (tamis_kind kind = first_plain(); kind; kind = next_plain(kind))
+        for (int i = 0; i < 2 && tamis_kind_can(kind) & TAMIS_CAN_GROW; i++) {
+            tamis_plan plan = growing_plan(kind, i ? GROWS_FROM : 0, 0.6, 0);
+            tamis *f = new_filter(&plan);
+
+            assert_true(add_until_full(f, 3000) >= (size_t)(i ? 2 * GROWS_FROM : 2000));
+            tamis_free(f);
         }
 }
 
@@ -839,6 +952,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(impossible_plans_are_refused),
         cmocka_unit_test(wrapping_sizes_have_no_geometry),
         cmocka_unit_test(rates_rise_with_the_keys),
+        cmocka_unit_test(growth_ends_where_it_was_planned_to),
+        cmocka_unit_test(plans_to_grow_are_possible),
+        cmocka_unit_test(growth_without_an_end_keeps_the_rate),
         cmocka_unit_test(hash_collisions_are_part_of_the_rate),
         cmocka_unit_test(a_bit_per_key_or_less_gives_a_rate_below_1),
         cmocka_unit_test(the_best_rate_that_fits_is_given),
