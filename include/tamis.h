@@ -216,7 +216,8 @@ TAMIS_API uint64_t tamis_hasher_key(const tamis_hasher *hasher, const void *data
  * they give. No keys with bits or quotient_bits is as many as fit.
  *
  * A filter that grows keeps its rate up to grow_to keys, and is full there if its kind cannot grow
- * further at that rate: fingerprints that give a bit to each doubling are planned longer. Without
+ * further at that rate: fingerprints that give a bit to each doubling are planned longer. Images do
+ * not have grow_to: a loaded filter keeps the rate up to there too, but is not full there. Without
  * grow_to, such a kind grows until its bits are given, at a rate that doubles with its size; where
  * no kind is named, one is chosen that grows without end at the rate. */
 typedef struct tamis_spec {

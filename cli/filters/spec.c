@@ -114,7 +114,7 @@ const option_row spec_options[] = {
     { 0, "load", "L", "share of slots that the keys take, in kinds that can resize",
       .take = take_load },
     { 0, "grow", NULL, "make room when it is full, in kinds that can grow", .take = take_grow },
-    { 0, "grow-to", "N", "make room for up to N keys, at the rate that -p asks for",
+    { 0, "grow-to", "N", "plan for growth up to N keys, at the rate that -p asks for",
       TO_COUNT(tamis_spec, grow_to, 1, UINT64_MAX) },
     { 0, "error", "E", "how far counts may be too high, as a share of all adds, in sketches",
       TO_ERROR(tamis_spec, error) },
