@@ -208,6 +208,8 @@ done
 exits 0 "$tamis" query --json -v block.tamis log
 json_holds "missing lines" \
     '(lambda w: abs(it["expected_missing"] - w) < 6 * w ** .5 + .02 * w)(999400 - it["selected"])'
+exits 0 "$tamis" query --json block.tamis block
+json_holds "no key is wrong" 'it["selected"] == 20000' 'it["expected_wrong"] == 0'
 "$tamis" build -k hashset -o exact.tamis block
 exits 0 "$tamis" query --json exact.tamis log
 json_holds "no line is wrong" 'it == {"lines": 1000000, "selected": 600, "expected_wrong": 0}'
