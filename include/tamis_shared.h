@@ -1,4 +1,4 @@
-/* tamis_shared.h - one filter for any number of threads, which ask it and change it.
+/* tamis_shared.h - one filter for any number of threads, which query and change it.
  *
  * The keys are cut by their hash into parts, and each part has a filter and a lock of its own. So
  * threads seldom meet, and a part that grows stops nobody in the others. */
@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* All calls but tamis_shared_free() may run at the same time, from any number of threads. What a
- * thread was told has happened, every thread sees. docs/c.md has a table of what may run at the
+/* All calls but tamis_shared_free() may run at the same time, from any number of threads. Once a
+ * change has returned, every thread sees it. docs/c.md has a table of what may run at the
  * same time with other headers.
  *
  * Lookups share the lock of a part, and a change has it alone, each for one key. Waiting is

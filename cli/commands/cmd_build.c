@@ -273,8 +273,8 @@ static _Noreturn void refuse(const request *r, tamis_status status, uint64_t key
 {
     if (status == TAMIS_CANNOT)
         die(CODE_USAGE,
-            "build: %s filters lack an ability asked for by --can, --load, --grow, --error, "
-            "--hashes or one of the --...bits; see 'tamis kinds'",
+            "build: %s filters lack an ability asked for by --can, --load, --grow, --grow-to, "
+            "--error, --hashes or one of the --...bits; see 'tamis kinds'",
             tamis_kind_name(r->kind));
     if (status == TAMIS_RANGE)
         refuse_plan(r, keys);

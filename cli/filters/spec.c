@@ -90,6 +90,14 @@ static void take_grow(void *into, const args *a)
     spec->can |= TAMIS_CAN_GROW;
 }
 
+static void check_growth(void *into, const args *a)
+{
+    const tamis_spec *spec = into;
+
+    if (spec->grow_to && spec->grow_to < spec->keys)
+        args_refuse(a, "--grow-to is less than --keys");
+}
+
 const option_row spec_options[] = {
     { 'n', "keys", "N", "how many keys it will hold: 1000, 1e9, 10M",
       TO_COUNT(tamis_spec, keys, 1, UINT64_MAX) },
@@ -120,7 +128,7 @@ const option_row spec_options[] = {
       TO_ERROR(tamis_spec, error) },
     { 0, "hash", "HASH", "how bytes become keys: fast (default), keyed or raw",
       TO_HASH(tamis_spec, hasher) },
-    { 0 },
+    { .take = check_growth },
 };
 
 bool spec_has_room(const tamis_spec *spec)

@@ -104,6 +104,15 @@ check "a lower rate takes more bytes" test "$(stat -c %s fine.tamis)" -gt "$(sta
 exits 0 "$tamis" query -c coarse.tamis others
 check "about a tenth of 10000 strangers pass" test "$(cat "$said/out")" -gt 700 -a "$(cat "$said/out")" -lt 1300
 
+promise 'A filter planned to grow keeps its rate up to there'
+for kind in cqf aleph; do
+    seq 64000 | exits 0 "$tamis" build -k "$kind" -n 1000 -p 0.01 --grow-to 64000 -o grown.tamis
+    exits 0 "$tamis" info --json grown.tamis
+    json_holds "$kind grown" 'it[0]["keys"] == 64000' '0 < it[0]["fpr"] <= 0.01'
+done
+exits 2 "$tamis" build -k cqf -n 1000 --grow-to 999 -o none.tamis keys
+says '--grow-to is less than --keys'
+
 promise 'Limits on size'
 exits 0 "$tamis" build -k bloom --max-bytes 8K -o small.tamis keys
 check "it kept to its 8 KiB" test "$(stat -c %s small.tamis)" -le 9000
